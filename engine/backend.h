@@ -47,7 +47,7 @@ struct LogitBias
 struct DenoiseJob
 {
     const Sequence *prefix = nullptr;
-    std::span<const TokenId> canvas;      ///< ids going in, 1 to canvasLength of them; positions follow the prefix
+    std::span<const TokenId> canvas; ///< ids going in, 1 to canvasLength of them; positions follow the prefix
     SelfConditioning *conditioning = nullptr;
     float temperature = 1.0F;
     NoiseAddress noise;
@@ -57,8 +57,8 @@ struct DenoiseJob
 
 struct BackendInfo
 {
-    std::string kind;       ///< "cpu", "cuda"
-    std::string deviceName; ///< for people: "CPU, 2 threads, AVX-512"
+    std::string kind;             ///< "cpu", "cuda"
+    std::string deviceName;       ///< for people: "CPU, 2 threads, AVX-512"
     std::int64_t weightBytes = 0; ///< resident weights
 };
 
@@ -67,8 +67,8 @@ using LoadProgress = std::function<bool(double)>;
 
 /// Computes the model. One implementation per kind of device; used on one thread (the scheduler's).
 ///
-/// Determinism: the results of a job depend on the job alone, never on the other jobs of the call, on how the prefix was
-/// cut into encode calls, on whether parts of it were reused, or on the number of threads.
+/// Determinism: the results of a job depend on the job alone, never on the other jobs of the call, on how the prefix
+/// was cut into encode calls, on whether parts of it were reused, or on the number of threads.
 class Backend
 {
 public:
@@ -78,8 +78,8 @@ public:
     [[nodiscard]] virtual const BackendInfo &info() const noexcept = 0;
 
     [[nodiscard]] virtual std::unique_ptr<Sequence> newSequence() = 0;
-    /// A sequence that continues from the first `length` tokens of `source` and shares their storage; null if that prefix
-    /// can no longer be restored (a sliding layer has dropped what it needs).
+    /// A sequence that continues from the first `length` tokens of `source` and shares their storage; null if that
+    /// prefix can no longer be restored (a sliding layer has dropped what it needs).
     [[nodiscard]] virtual std::unique_ptr<Sequence> fork(const Sequence &source, std::int64_t length) = 0;
     /// Causal encoder pass over `ids`, appended to `sequence`. Returns false if `stop` was requested (the sequence then
     /// holds a whole number of the tokens). Throws Error ContextLength past maxPositions, InvalidArgument for an id

@@ -23,8 +23,9 @@ struct ByteRange
     friend bool operator==(const ByteRange &, const ByteRange &) = default;
 };
 
-/// Widens a range to whole grapheme clusters (an accent stays with its letter, a family emoji in one piece). Throws Error
-/// InvalidArgument if the range lies outside the text or is reversed; a cut inside a UTF-8 character is widened as well.
+/// Widens a range to whole grapheme clusters (an accent stays with its letter, a family emoji in one piece). Throws
+/// Error InvalidArgument if the range lies outside the text or is reversed; a cut inside a UTF-8 character is widened
+/// as well.
 [[nodiscard]] ByteRange snapToGraphemes(std::string_view document, ByteRange range);
 
 /// How an edit is put to the model (design, section 2, "Editing").
@@ -33,16 +34,20 @@ enum class EditStrategy {
     FreshAnswer,  ///< an ordinary answer that is spliced in
 };
 
-enum class NoiseAmount { Light, Medium, Full }; ///< share of the selection's tokens that start from noise: 25, 60, 100 %
+enum class NoiseAmount {
+    Light,
+    Medium,
+    Full
+}; ///< share of the selection's tokens that start from noise: 25, 60, 100 %
 
 struct EditRequest
 {
-    std::string document;   ///< UTF-8
-    ByteRange selection;    ///< snapped to graphemes; empty = insert here
+    std::string document;    ///< UTF-8
+    ByteRange selection;     ///< snapped to graphemes; empty = insert here
     std::string instruction; ///< "" = neutral in-fill
     EditStrategy strategy = EditStrategy::FrozenCanvas;
     NoiseAmount noise = NoiseAmount::Full;
-    std::vector<ByteRange> locks;  ///< words inside the selection that must stay
+    std::vector<ByteRange> locks;         ///< words inside the selection that must stay
     std::vector<std::int64_t> gapLengths; ///< tokens to try; empty = chosen from the selection's length
     std::uint64_t seed = 0;
     SamplerSettings sampler;
@@ -78,8 +83,8 @@ struct EditPlan
 struct EditOutcome
 {
     std::string document;
-    ByteRange replaced; ///< the new text's range in it
-    std::size_t candidate = 0; ///< which candidate won: lowest mean entropy over the gap
+    ByteRange replaced;                    ///< the new text's range in it
+    std::size_t candidate = 0;             ///< which candidate won: lowest mean entropy over the gap
     std::vector<std::string> alternatives; ///< every candidate's text for the gap, in order
 };
 
@@ -90,7 +95,8 @@ public:
     CanvasEditor(std::shared_ptr<const Tokenizer> tokenizer, ChatFormat chat, ModelConfig model,
                  GenerationDefaults defaults);
 
-    /// Throws Error InvalidArgument (selection outside the text, gap too long), InvalidInput (not UTF-8), ContextLength.
+    /// Throws Error InvalidArgument (selection outside the text, gap too long), InvalidInput (not UTF-8),
+    /// ContextLength.
     [[nodiscard]] EditPlan plan(const EditRequest &request) const;
     /// `results[i]` belongs to `plan.candidates[i]`.
     [[nodiscard]] EditOutcome apply(const EditPlan &plan, std::span<const GenerationResult> results) const;

@@ -19,9 +19,9 @@ namespace palimpsest {
 
 /// Which of the known chat templates a checkpoint carries.
 enum class ChatDialect {
-    Gemma4,         ///< as released in June 2026 (r1)
+    Gemma4,          ///< as released in June 2026 (r1)
     Gemma4Revision2, ///< the correction of 15 July 2026 (r2); told by `continues_into_next` in the template
-    PlainTurns,     ///< turns only: no thinking channel, no tools (the demo model)
+    PlainTurns,      ///< turns only: no thinking channel, no tools (the demo model)
 };
 
 enum class ChatRole { System, Developer, User, Assistant, Tool, Other };
@@ -56,8 +56,8 @@ struct ChatMessage
     std::optional<std::string> reasoning;
     std::vector<ToolCall> toolCalls;
     std::vector<ToolResponse> toolResponses;
-    std::string toolCallId; ///< of a tool message
-    std::string name;       ///< of a tool message without a matching call
+    std::string toolCallId;       ///< of a tool message
+    std::string name;             ///< of a tool message without a matching call
     bool contentIsObject = false; ///< a tool message whose content was an object: refused by both templates
 };
 
@@ -69,8 +69,8 @@ struct ChatRequest
     bool addGenerationPrompt = true;
 };
 
-/// A rendered prompt: pieces that the format wrote itself (markers are tokens) and pieces a person wrote (never parsed for
-/// markers). Their concatenation is the string that the checkpoint's own template would give.
+/// A rendered prompt: pieces that the format wrote itself (markers are tokens) and pieces a person wrote (never parsed
+/// for markers). Their concatenation is the string that the checkpoint's own template would give.
 struct PromptPiece
 {
     std::string text;
@@ -102,8 +102,8 @@ public:
 
     [[nodiscard]] ChatDialect dialect() const noexcept { return m_dialect; }
 
-    /// Throws Error InvalidArgument (subject: the field) for what the template refuses: no messages, an object as a tool
-    /// message's content, arguments that are not an object.
+    /// Throws Error InvalidArgument (subject: the field) for what the template refuses: no messages, an object as a
+    /// tool message's content, arguments that are not an object.
     [[nodiscard]] std::vector<PromptPiece> render(const ChatRequest &request) const;
     [[nodiscard]] std::string renderText(const ChatRequest &request) const;
     /// Markers become special tokens, people's text does not.

@@ -82,8 +82,8 @@ public:
     [[nodiscard]] const ModelConfig &config() const noexcept;
     [[nodiscard]] const GenerationDefaults &generationDefaults() const noexcept;
 
-    /// The non-expert tensor of that transformers name (`model.decoder.layers.0.mlp.gate_proj.weight`); every tensor the
-    /// text model needs is there once `open` returned. Throws Error InvalidCheckpoint for an unknown name.
+    /// The non-expert tensor of that transformers name (`model.decoder.layers.0.mlp.gate_proj.weight`); every tensor
+    /// the text model needs is there once `open` returned. Throws Error InvalidCheckpoint for an unknown name.
     [[nodiscard]] const TensorView &tensor(std::string_view name) const;
     [[nodiscard]] const ExpertTensors &experts(std::int64_t layer) const;
 

@@ -32,19 +32,19 @@ enum class FinishReason {
 struct StepEvent
 {
     RequestId request = 0;
-    std::int64_t canvas = 0;   ///< canvas number within the request, from 0
-    int step = 0;              ///< counts up from 1
+    std::int64_t canvas = 0; ///< canvas number within the request, from 0
+    int step = 0;            ///< counts up from 1
     int maxSteps = 0;
-    std::vector<TokenId> input;   ///< canvas that went into the decoder
-    std::vector<TokenId> argmax;  ///< what would be committed now (frozen ids put in)
-    std::vector<TokenId> next;    ///< sampled where accepted, renoised elsewhere
+    std::vector<TokenId> input;  ///< canvas that went into the decoder
+    std::vector<TokenId> argmax; ///< what would be committed now (frozen ids put in)
+    std::vector<TokenId> next;   ///< sampled where accepted, renoised elsewhere
     std::vector<std::uint8_t> accepted;
     std::vector<std::uint8_t> frozen; ///< empty if nothing is frozen
     std::vector<PositionResult> positions;
     float meanEntropyNats = 0.0F;
-    double stepMs = 0.0;       ///< wall clock of this step, the whole batch
-    double elapsedMs = 0.0;    ///< since the request began to run
-    bool last = false;         ///< the canvas ends with this step
+    double stepMs = 0.0;    ///< wall clock of this step, the whole batch
+    double elapsedMs = 0.0; ///< since the request began to run
+    bool last = false;      ///< the canvas ends with this step
 };
 
 struct CanvasEvent
@@ -54,7 +54,7 @@ struct CanvasEvent
     CanvasStop stop = CanvasStop::Converged;
     int steps = 0;
     std::vector<TokenId> committed; ///< argmax canvas, padded behind the first end token
-    std::string settledText;        ///< text that became final with this canvas (stop strings and partial bytes held back)
+    std::string settledText; ///< text that became final with this canvas (stop strings and partial bytes held back)
 };
 
 struct PrefillEvent

@@ -23,7 +23,8 @@ struct CanvasStart
     std::vector<TokenId> ids;
     /// One byte a position: non-zero = the id is put back before every pass, never resampled, not counted.
     std::vector<std::uint8_t> frozen;
-    /// One byte a position: non-zero = start from ids here; zero = start from noise. Frozen positions always start from ids.
+    /// One byte a position: non-zero = start from ids here; zero = start from noise. Frozen positions always start from
+    /// ids.
     std::vector<std::uint8_t> keepAtStart;
 };
 
@@ -33,7 +34,7 @@ struct GenerationRequest
     std::vector<TokenId> prompt;
     SamplerSettings sampler;
     std::uint64_t seed = 0;
-    std::int64_t maxNewTokens = 256; ///< never exceeded
+    std::int64_t maxNewTokens = 256;  ///< never exceeded
     std::vector<TokenId> eosTokenIds; ///< end the generation; empty = run to the budget
     std::optional<TokenId> padTokenId;
     std::vector<std::string> stopStrings; ///< the answer ends before the first; each non-empty
@@ -56,7 +57,7 @@ struct GenerationResult
     RequestId request = 0;
     std::vector<TokenId> tokens; ///< the answer: without end token and padding, cut at the budget and at stop strings
     std::string text;            ///< decoded answer, special tokens skipped, whole characters
-    std::string rawText;         ///< decoded with special tokens kept (thought and tool markers), for ChatFormat::parseReply
+    std::string rawText; ///< decoded with special tokens kept (thought and tool markers), for ChatFormat::parseReply
     FinishReason finish = FinishReason::EndOfTurn;
     std::vector<CanvasRecord> canvases;
     std::uint64_t seed = 0;
@@ -64,12 +65,13 @@ struct GenerationResult
     std::int64_t reusedPromptTokens = 0;
     double queueMs = 0.0;
     double prefillMs = 0.0;
-    double denoiseMs = 0.0;   ///< wall clock from the end of prefill to the end
+    double denoiseMs = 0.0;    ///< wall clock from the end of prefill to the end
     double firstDraftMs = 0.0; ///< from submission to the first step's results
 };
 
 /// The loop of one request as a state machine without threads or clocks: the scheduler asks for the next piece of work,
-/// has the backend do it for a batch, and hands the results back. Order of operations: `oracle` specification, section 4.
+/// has the backend do it for a batch, and hands the results back. Order of operations: `oracle` specification,
+/// section 4.
 class Generation
 {
 public:

@@ -26,25 +26,26 @@ using PhiloxBlock = std::array<std::uint32_t, 4>;
     for (int round = 0; round < kRounds; ++round) {
         const std::uint64_t product0 = kMultiplier0 * counter[0];
         const std::uint64_t product1 = kMultiplier1 * counter[2];
-        counter = {static_cast<std::uint32_t>(product1 >> 32U) ^ counter[1] ^ key[0],
-                   static_cast<std::uint32_t>(product1),
-                   static_cast<std::uint32_t>(product0 >> 32U) ^ counter[3] ^ key[1],
-                   static_cast<std::uint32_t>(product0)};
+        counter = {
+            static_cast<std::uint32_t>(product1 >> 32U) ^ counter[1] ^ key[0], static_cast<std::uint32_t>(product1),
+            static_cast<std::uint32_t>(product0 >> 32U) ^ counter[3] ^ key[1], static_cast<std::uint32_t>(product0)};
         key[0] += kWeyl0;
         key[1] += kWeyl1;
     }
     return counter;
 }
 
-/// Addresses every random number of one denoising step: seed, canvas number from 0, and the step, which counts down from
-/// maxDenoisingSteps to 1 (0 for the initial canvas). Any backend, batch and order of evaluation draws the same numbers.
+/// Addresses every random number of one denoising step: seed, canvas number from 0, and the step, which counts down
+/// from maxDenoisingSteps to 1 (0 for the initial canvas). Any backend, batch and order of evaluation draws the same
+/// numbers.
 struct NoiseAddress
 {
     std::uint64_t seed = 0;
     std::uint32_t canvas = 0;
     std::uint32_t step = 0;
 
-    [[nodiscard]] constexpr PhiloxBlock block(NoiseKind kind, std::uint32_t position, std::uint32_t index) const noexcept
+    [[nodiscard]] constexpr PhiloxBlock block(NoiseKind kind, std::uint32_t position,
+                                              std::uint32_t index) const noexcept
     {
         return philox4x32({index, position, step, (canvas << 8U) | static_cast<std::uint32_t>(kind)},
                           {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32U)});

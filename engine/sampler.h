@@ -48,16 +48,17 @@ struct PositionResult
 /// Temperature of a step, `step` counting down from maxDenoisingSteps to 1 (float32 arithmetic of the specification).
 [[nodiscard]] float stepTemperature(const SamplerSettings &settings, int step) noexcept;
 
-/// Which positions are accepted: ascending entropy, equal ones by position, while the running sum before a position is at
-/// most the bound. Frozen positions (`frozen` empty or one byte a position, non-zero = frozen) take no part and count as
-/// accepted.
+/// Which positions are accepted: ascending entropy, equal ones by position, while the running sum before a position is
+/// at most the bound. Frozen positions (`frozen` empty or one byte a position, non-zero = frozen) take no part and
+/// count as accepted.
 [[nodiscard]] std::vector<std::uint8_t> acceptPositions(std::span<const float> entropyNats,
                                                         std::span<const std::uint8_t> frozen, double entropyBoundNats);
 
 /// Mean entropy over the positions that are not frozen; 0 if all are.
 [[nodiscard]] float meanEntropy(std::span<const float> entropyNats, std::span<const std::uint8_t> frozen) noexcept;
 
-/// Decides when a canvas is finished: argmax unchanged for `stabilityThreshold` steps and mean entropy below the threshold.
+/// Decides when a canvas is finished: argmax unchanged for `stabilityThreshold` steps and mean entropy below the
+/// threshold.
 class StoppingRule
 {
 public:

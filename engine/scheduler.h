@@ -19,8 +19,8 @@ namespace palimpsest {
 
 struct SchedulerSettings
 {
-    int maxBatch = 8;            ///< canvases in one denoising step
-    int queueCapacity = 64;      ///< requests waiting, beyond those running
+    int maxBatch = 8;                             ///< canvases in one denoising step
+    int queueCapacity = 64;                       ///< requests waiting, beyond those running
     std::int64_t prefixCacheBytes = 256LL << 20U; ///< cache kept for requests that share a beginning
 };
 
@@ -32,16 +32,16 @@ struct SchedulerStatus
     double lastStepMs = 0.0;
 };
 
-/// Handle of a submitted request; copies refer to the same one. All calls only post to the scheduler and may come from any
-/// thread. Dropping the handle does not cancel.
+/// Handle of a submitted request; copies refer to the same one. All calls only post to the scheduler and may come from
+/// any thread. Dropping the handle does not cancel.
 class RequestHandle
 {
 public:
     [[nodiscard]] RequestId id() const noexcept;
-    void cancel();  ///< takes effect within one step, also while waiting or in prefill
-    void pause();   ///< before the next step
+    void cancel(); ///< takes effect within one step, also while waiting or in prefill
+    void pause();  ///< before the next step
     void resume();
-    void step();    ///< while paused: one denoising step, then paused again
+    void step(); ///< while paused: one denoising step, then paused again
     void freeze(std::int64_t canvas, std::vector<Generation::Freeze> changes); ///< effective at the next step
     /// Requests that will start before this one; 0 = running or next.
     [[nodiscard]] int queuePosition() const;
@@ -52,10 +52,11 @@ private:
     std::shared_ptr<Shared> m_shared;
 };
 
-/// Runs requests on one backend: a thread of its own, first come first served, batched at the granularity of one denoising
-/// step. Results are identical to running alone (Backend's determinism).
+/// Runs requests on one backend: a thread of its own, first come first served, batched at the granularity of one
+/// denoising step. Results are identical to running alone (Backend's determinism).
 ///
-/// Owns the backend and is the only one to touch it. The destructor cancels everything and joins after the step in flight.
+/// Owns the backend and is the only one to touch it. The destructor cancels everything and joins after the step in
+/// flight.
 class Scheduler
 {
 public:
@@ -69,10 +70,12 @@ public:
     Scheduler &operator=(const Scheduler &) = delete;
 
     /// Validates and queues. Throws Error InvalidArgument, ContextLength or QueueFull at once, in the caller's thread.
-    RequestHandle submit(GenerationRequest request, std::shared_ptr<GenerationObserver> observer, Completion completion);
+    RequestHandle submit(GenerationRequest request, std::shared_ptr<GenerationObserver> observer,
+                         Completion completion);
 
     /// submit and wait. Throws the request's Error.
-    [[nodiscard]] GenerationResult run(GenerationRequest request, std::shared_ptr<GenerationObserver> observer = nullptr);
+    [[nodiscard]] GenerationResult run(GenerationRequest request,
+                                       std::shared_ptr<GenerationObserver> observer = nullptr);
 
     [[nodiscard]] SchedulerStatus status() const;
     [[nodiscard]] const ModelConfig &config() const noexcept;
