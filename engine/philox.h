@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 namespace palimpsest {
 
@@ -59,6 +60,14 @@ struct NoiseAddress
     const std::uint64_t word = address.block(kind, position, 0)[0];
     return static_cast<TokenId>((word * static_cast<std::uint64_t>(vocabSize)) >> 32U);
 }
+
+/// Uniform token id among those that are not banned, for a position that a banned id may not reach.
+///
+/// The draw of `uniformTokenId` if that is allowed, else a second one over the allowed ids alone, from the same address
+/// with index 1: banning an id changes only the positions that would have drawn it. `banned` is sorted, each id once,
+/// inside the vocabulary and not all of it.
+[[nodiscard]] TokenId uniformTokenIdExcept(const NoiseAddress &address, NoiseKind kind, std::uint32_t position,
+                                           std::int64_t vocabSize, std::span<const TokenId> banned) noexcept;
 
 /// Uniform float in [2^-33, 1 - 2^-24] of a random word.
 [[nodiscard]] float uniformFromWord(std::uint32_t word) noexcept;

@@ -25,7 +25,14 @@ struct SamplerSettings
     double confidenceThresholdNats = 0.005;
 };
 
-/// Throws Error InvalidArgument naming the field if a value is not finite or out of range.
+inline constexpr int kMostDenoisingSteps = 10000;
+/// Below it, logits of a capped head (at most tens) divided by it lose their fraction in float32.
+inline constexpr double kLowestTemperature = 1e-3;
+inline constexpr double kHighestTemperature = 1e3;
+
+/// Throws Error InvalidArgument naming the field if a value is not finite or out of range: 1 to kMostDenoisingSteps
+/// steps, tMin and tMax from 0 to kHighestTemperature such that no step is colder than kLowestTemperature, the others
+/// not negative.
 void validate(const SamplerSettings &settings);
 
 inline constexpr int kAlternativeCount = 5;
@@ -50,7 +57,7 @@ struct PositionResult
 
 /// Which positions are accepted: ascending entropy, equal ones by position, while the running sum before a position is
 /// at most the bound. Frozen positions (`frozen` empty or one byte a position, non-zero = frozen) take no part and
-/// count as accepted.
+/// count as accepted. The sum is formed in float32; the entropies are finite.
 [[nodiscard]] std::vector<std::uint8_t> acceptPositions(std::span<const float> entropyNats,
                                                         std::span<const std::uint8_t> frozen, double entropyBoundNats);
 
