@@ -72,6 +72,10 @@ struct GenerationResult
 /// The loop of one request as a state machine without threads or clocks: the scheduler asks for the next piece of work,
 /// has the backend do it for a batch, and hands the results back. Order of operations: `oracle` specification,
 /// section 4.
+///
+/// Whole canvases are denoised, and the budget cuts the answer alone; but where fewer positions than a canvas are left
+/// of the context, the canvas has that many. Ids that a bias of minus infinity bans are not drawn either, for the
+/// initial canvas and for renoising (`uniformTokenIdExcept`).
 class Generation
 {
 public:
@@ -101,7 +105,8 @@ public:
         std::shared_ptr<const StepEvent> step;
         std::optional<CanvasEvent> canvas;
     };
-    /// Evaluates the results that the backend wrote for `nextJob`.
+    /// Evaluates the results that the backend wrote for `nextJob`. Throws Error Backend if they are no results: an
+    /// entropy that is not finite, an id outside the vocabulary.
     [[nodiscard]] StepOutcome denoised(double stepMs, double elapsedMs);
 
     /// Changes the running canvas before its next step: freezes positions to ids, or (id absent) releases them.
@@ -110,10 +115,14 @@ public:
         std::int64_t position = 0;
         std::optional<TokenId> id;
     };
-    /// Ignored outside the canvas `canvas`. Throws Error InvalidArgument for a position or id out of range.
+    /// Ignored outside the canvas `canvas` (the first one may be changed during prefill already). A released position
+    /// starts from the id it had. Throws Error InvalidArgument for a position or id out of range.
     void freeze(std::int64_t canvas, std::span<const Freeze> changes);
 
-    void cancel(); ///< Done from here on; the result holds the canvases committed so far
+    /// Done from here on; the result holds the canvases committed so far. Returns the event that ends the running
+    /// canvas (stop Cancelled, nothing committed, the text that was held back): settled texts and result text agree.
+    /// Nothing once Done.
+    std::optional<CanvasEvent> cancel();
 
     /// Phase Done: the result. Timings are filled in by the scheduler.
     [[nodiscard]] GenerationResult takeResult();
