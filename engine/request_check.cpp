@@ -4,6 +4,7 @@
 #include "engine/request_check.h"
 
 #include "engine/error.h"
+#include "engine/utf8.h"
 
 #include <algorithm>
 #include <cmath>
@@ -38,8 +39,8 @@ void checkStopStrings(const GenerationRequest &request, const Tokenizer *tokeniz
         if (stop.empty()) {
             refuse("stopStrings", "a stop string is empty");
         }
-        if ((static_cast<unsigned char>(stop.front()) & 0xC0U) == 0x80) {
-            refuse("stopStrings", "a stop string begins inside a UTF-8 character");
+        if (firstInvalidUtf8(stop)) {
+            refuse("stopStrings", "a stop string is not valid UTF-8");
         }
     }
 }
