@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "engine/dtype.h"
 #include "engine/model_config.h"
 
 #include <cstddef>
@@ -15,12 +16,6 @@
 #include <vector>
 
 namespace palimpsest {
-
-enum class Dtype { F32, F16, BF16, U8 };
-
-/// Bytes of one element.
-[[nodiscard]] std::int64_t dtypeSize(Dtype dtype) noexcept;
-[[nodiscard]] std::string_view dtypeName(Dtype dtype) noexcept;
 
 /// A tensor inside a memory-mapped file, row-major, borrowed from the `Checkpoint`.
 struct TensorView
@@ -99,6 +94,10 @@ public:
     /// Tells the system that the pages of this tensor are not needed any more in memory (they can be read again from
     /// the file): a backend that repacked a weight calls it to keep the peak near one copy. No-op where unsupported.
     void releasePages(const TensorView &tensor) const noexcept;
+
+    /// Throws Error Io if a weight file was changed or cut short since `open`. Reading a mapped file that was cut short
+    /// ends the process (SIGBUS), so a backend calls this before it reads the weights; it costs one system call a file.
+    void checkUnchanged() const;
 
 private:
     struct Contents;

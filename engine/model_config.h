@@ -24,6 +24,8 @@ struct LayerConfig
     bool hasValueProjection = true; ///< full layers have none: v is the k projection before k-norm
     double ropeTheta = 0.0;
     std::int64_t rotatedPairs = 0; ///< frequencies that are not zero, of headDim / 2 (proportional RoPE rotates a part)
+
+    friend bool operator==(const LayerConfig &, const LayerConfig &) = default;
 };
 
 /// Sizes of one DiffusionGemma checkpoint, read from `config.json`; nothing in the engine assumes others.
