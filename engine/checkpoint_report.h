@@ -49,7 +49,7 @@ struct CheckpointReport
     };
 
     std::string directory;
-    std::string format; ///< "dg-w4a16-v1", or "transformers (bf16 or fp32 experts)"
+    std::string format; ///< "dg-w4a16-v1", or "transformers (experts not quantised)"
     std::vector<Setting> config;
     std::vector<Setting> generation;
     std::vector<File> files;
