@@ -4,6 +4,7 @@
 #include "engine/text_boundaries.h"
 
 #include "engine/error.h"
+#include "engine/utf8.h"
 
 #include <spdlog/fmt/fmt.h>
 #include <unicode/ubrk.h>
@@ -136,24 +137,13 @@ bool isAllWhiteSpace(std::string_view text)
 
 } // namespace
 
-std::optional<std::int64_t> firstInvalidUtf8(std::string_view text) noexcept
-{
-    for (std::int64_t offset = 0; offset < static_cast<std::int64_t>(text.size());) {
-        const std::int64_t begin = offset;
-        if (nextCharacter(text, offset) < 0) {
-            return begin;
-        }
-    }
-    return std::nullopt;
-}
-
 void requireValidUtf8(std::string_view text, std::string_view subject)
 {
     if (const auto offset = firstInvalidUtf8(text)) {
         throw Error(ErrorKind::InvalidInput,
                     fmt::format("{} is not UTF-8 text: byte {} is 0x{:02X}, which no character may hold there; convert "
                                 "it to UTF-8 first",
-                                subject, *offset, static_cast<unsigned char>(text[static_cast<std::size_t>(*offset)])),
+                                subject, *offset, static_cast<unsigned char>(text[*offset])),
                     std::string(subject));
     }
 }
@@ -234,6 +224,23 @@ ByteRange trimWhiteSpace(std::string_view text, ByteRange range)
         }
     }
     return trimmed;
+}
+
+std::vector<ByteRange> splitAtWhiteSpace(std::string_view text)
+{
+    std::vector<ByteRange> runs;
+    bool inRun = false;
+    for (std::int64_t offset = 0; offset < static_cast<std::int64_t>(text.size());) {
+        const std::int64_t begin = offset;
+        const bool visible = !isWhiteSpace(nextCharacter(text, offset));
+        if (visible && !inRun) {
+            runs.push_back({begin, offset});
+        } else if (visible) {
+            runs.back().end = offset;
+        }
+        inRun = visible;
+    }
+    return runs;
 }
 
 bool startsWithWhiteSpace(std::string_view text) noexcept

@@ -6,7 +6,6 @@
 #include "engine/byte_range.h"
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -15,9 +14,6 @@ namespace palimpsest {
 // Where Unicode text may be cut. The rules and tables are ICU's, in its root locale, so they do not depend on the
 // user's; sentence boundaries know the English abbreviations of CLDR ("Mr.", "e.g."). All functions are pure and may
 // be called from any thread; all offsets are bytes.
-
-/// Offset of the first byte that is not part of a well-formed UTF-8 character (Unicode, table 3-7), if there is one.
-[[nodiscard]] std::optional<std::int64_t> firstInvalidUtf8(std::string_view text) noexcept;
 
 /// Throws Error InvalidInput, naming `subject` and the offset, if `text` is not valid UTF-8.
 void requireValidUtf8(std::string_view text, std::string_view subject);
@@ -48,6 +44,9 @@ struct WordPiece
 /// `range` without the white space, line ends and byte-order marks at both its ends; empty at `range.begin` if there
 /// is nothing else.
 [[nodiscard]] ByteRange trimWhiteSpace(std::string_view text, ByteRange range);
+
+/// The runs of visible characters between white space, ascending: words with their punctuation.
+[[nodiscard]] std::vector<ByteRange> splitAtWhiteSpace(std::string_view text);
 
 [[nodiscard]] bool startsWithWhiteSpace(std::string_view text) noexcept;
 [[nodiscard]] bool endsWithWhiteSpace(std::string_view text) noexcept;
