@@ -69,12 +69,19 @@ struct ChatRequest
     bool addGenerationPrompt = true;
 };
 
-/// A rendered prompt: pieces that the format wrote itself (markers are tokens) and pieces a person wrote (never parsed
-/// for markers). Their concatenation is the string that the checkpoint's own template would give.
+/// A rendered prompt: markers that the format wrote itself, each one token and a piece of its own (mode Parse), and the
+/// text between them, its own and people's, in which a marker's spelling stays text (mode PlainText). Their
+/// concatenation is the string that the checkpoint's own template would give.
 struct PromptPiece
 {
     std::string text;
     SpecialTokens mode = SpecialTokens::Parse;
+};
+
+/// Where in the format a reply begins, which depends on how the prompt ended.
+enum class ReplyStart {
+    Answer,
+    Thought, ///< the prompt has opened a thought (revision 2, thinking on, behind a tool's response)
 };
 
 /// What a model's reply holds.
@@ -103,21 +110,33 @@ public:
     [[nodiscard]] ChatDialect dialect() const noexcept { return m_dialect; }
 
     /// Throws Error InvalidArgument (subject: the field) for what the template refuses: no messages, an object as a
-    /// tool message's content, arguments that are not an object.
+    /// tool message's content, arguments that are not an object; and for what the dialect cannot say: PlainTurns has
+    /// neither tools nor thinking, and ignoring them would answer another question than the one asked.
     [[nodiscard]] std::vector<PromptPiece> render(const ChatRequest &request) const;
     [[nodiscard]] std::string renderText(const ChatRequest &request) const;
-    /// Markers become special tokens, people's text does not.
+    /// Markers become special tokens, people's text does not. Throws as render, and Error Unsupported if the tokenizer
+    /// lacks a marker.
     [[nodiscard]] std::vector<TokenId> encode(const ChatRequest &request, const Tokenizer &tokenizer) const;
 
-    /// The way back: `reply` is decoded with special tokens kept.
-    [[nodiscard]] ParsedReply parseReply(std::string_view reply) const;
+    /// How a reply to this prompt begins, for parseReply.
+    [[nodiscard]] ReplyStart replyStart(const ChatRequest &request) const;
+    /// The way back: `reply` is decoded with special tokens kept. Never throws: a call that is cut off or cannot be
+    /// read is left out, and no marker reaches thoughts or text.
+    [[nodiscard]] ParsedReply parseReply(std::string_view reply, ReplyStart start = ReplyStart::Answer) const;
 
 private:
     ChatDialect m_dialect;
 };
 
+/// What `arguments` of a tool call is if it is a text.
+enum class ToolArgumentText {
+    Json,      ///< a JSON object, as OpenAI's clients send it; "" is an empty one
+    AsWritten, ///< left as it is, for the template to copy or to refuse (the fixtures)
+};
+
 /// Reads OpenAI-style message objects (`role`, `content`, `tool_calls`, `tool_call_id`, `reasoning`, ...); used by the
 /// fixtures and the endpoint. Throws Error InvalidArgument naming the field.
-[[nodiscard]] std::vector<ChatMessage> chatMessagesFromJson(const nlohmann::json &messages);
+[[nodiscard]] std::vector<ChatMessage> chatMessagesFromJson(const nlohmann::json &messages,
+                                                            ToolArgumentText textMeans = ToolArgumentText::Json);
 
 } // namespace palimpsest
