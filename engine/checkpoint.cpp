@@ -11,6 +11,7 @@
 
 #include <cassert>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace palimpsest {
@@ -77,6 +78,7 @@ CheckpointFormat readFormat(const fs::path &directory, std::span<const fs::path>
 TensorIndex indexTensors(std::span<const TensorView> tensors, std::vector<std::string> &warnings)
 {
     TensorIndex index;
+    std::vector<std::string> expertTwice;
     for (const TensorView &tensor : tensors) {
         const auto [place, isNew] = index.emplace(tensor.name, &tensor);
         if (isNew)
@@ -87,24 +89,45 @@ TensorIndex indexTensors(std::span<const TensorView> tensors, std::vector<std::s
                         "the tensor " + tensor.name + " is in two files, " + both +
                             "; remove the one that is left over",
                         tensor.name);
-        warnings.push_back("The expert tensor " + tensor.name + " is in two files, " + both + "; the first counts.");
+        expertTwice.push_back(tensor.name);
     }
+    if (!expertTwice.empty())
+        warnings.push_back(
+            "Expert tensors that are in two files, of which the first counts: " + countAndExamples(expertTwice) + ".");
     return index;
 }
 
-/// One sentence for all tensors that nothing reads.
-void warnOfUnknown(std::span<const TensorView> tensors, std::int64_t layerCount, std::vector<std::string> &warnings)
+/// Where the tensors that are read have their bytes.
+std::set<const std::byte *> readTensors(const std::map<std::string, const TensorView *, std::less<>> &required,
+                                        std::span<const ExpertTensors> experts)
 {
-    constexpr int kNamed = 3;
-    int count = 0;
-    std::string names;
-    for (const TensorView &tensor : tensors) {
-        if (classifyTensor(tensor.name, layerCount) == TensorKind::Unknown && count++ < kNamed)
-            names += (names.empty() ? "" : ", ") + tensor.name;
+    std::set<const std::byte *> places;
+    for (const auto &[name, tensor] : required)
+        places.insert(tensor->bytes.data());
+    for (const ExpertTensors &layer : experts) {
+        for (const TensorView *tensor :
+             {&layer.gateUp, &layer.gateUpScale, &layer.gateUpZero, &layer.down, &layer.downScale, &layer.downZero})
+            places.insert(tensor->bytes.data());
     }
-    if (count > 0)
-        warnings.push_back("Tensors that are not known and not read: " + std::to_string(count) + " (" + names +
-                           (count > kNamed ? ", ..." : "") + ").");
+    return places;
+}
+
+void warnOfUnread(std::span<const TensorView> tensors, const std::set<const std::byte *> &read, std::int64_t layerCount,
+                  std::vector<std::string> &warnings)
+{
+    std::vector<std::string> copies;
+    std::vector<std::string> unknown;
+    for (const TensorView &tensor : tensors) {
+        const TensorKind kind = classifyTensor(tensor.name, layerCount);
+        if (kind == TensorKind::Vision || read.contains(tensor.bytes.data()))
+            continue;
+        const bool isCopy = kind == TensorKind::Tied || kind == TensorKind::Experts;
+        (isCopy ? copies : unknown).push_back(tensor.name);
+    }
+    if (!copies.empty())
+        warnings.push_back("Second copies of weights, not read: " + countAndExamples(copies) + ".");
+    if (!unknown.empty())
+        warnings.push_back("Tensors that are not known, not read: " + countAndExamples(unknown) + ".");
 }
 
 } // namespace
@@ -119,14 +142,14 @@ std::shared_ptr<const Checkpoint> Checkpoint::open(const fs::path &directory)
     c.config = parseModelConfig(requireTextFile(configPath), configPath.string());
     c.generation = readGenerationDefaults(directory / "generation_config.json", c.config, c.warnings);
 
-    const std::vector<fs::path> weightFiles = listWeightFiles(directory, c.warnings);
-    c.format = readFormat(directory, weightFiles, c.config);
-    c.weights = mapWeightFiles(weightFiles);
+    const WeightFileList weightFiles = listWeightFiles(directory, c.warnings);
+    c.format = readFormat(directory, weightFiles.paths, c.config);
+    c.weights = mapWeightFiles(weightFiles, c.warnings);
     const TensorIndex index = indexTensors(c.weights.tensors, c.warnings);
     c.tensors = findRequiredTensors(c.config, index, directory);
     c.experts = findExperts(c.format, c.config, c.weights.tensors, directory);
     const std::int64_t layerCount = std::ssize(c.config.layers);
-    warnOfUnknown(c.weights.tensors, layerCount, c.warnings);
+    warnOfUnread(c.weights.tensors, readTensors(c.tensors, c.experts), layerCount, c.warnings);
     for (const TensorView &tensor : c.weights.tensors)
         c.hasVision = c.hasVision || classifyTensor(tensor.name, layerCount) == TensorKind::Vision;
 

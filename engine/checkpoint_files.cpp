@@ -58,20 +58,47 @@ std::vector<std::string> namesLike(const fs::path &directory, std::string_view p
     return names;
 }
 
-/// The file names of an index, each once.
-std::optional<std::set<std::string>> readIndex(const fs::path &path)
+std::optional<std::map<std::string, std::string>> readIndex(const fs::path &path)
 {
     const auto text = readTextFile(path);
     if (!text)
         return std::nullopt;
     const nlohmann::json document = parseStrictJson(*text, path.string());
-    const JsonFields map = JsonFields(document, path.string()).object("weight_map");
-    std::set<std::string> names;
-    for (const auto &[tensor, file] : map.value().items())
-        names.insert(map.string(tensor));
-    if (names.empty())
+    const JsonFields fields = JsonFields(document, path.string()).object("weight_map");
+    std::map<std::string, std::string> index;
+    for (const auto &[tensor, file] : fields.value().items())
+        index[tensor] = fields.string(tensor);
+    if (index.empty())
         throw Error(ErrorKind::InvalidCheckpoint, path.string() + ": field weight_map names no file", path.string());
-    return names;
+    return index;
+}
+
+/// Differences that do no harm, since tensors are found by the files' own headers.
+void compareWithIndex(const std::map<std::string, std::string> &index, std::span<const TensorView> tensors,
+                      std::vector<std::string> &warnings)
+{
+    std::map<std::string, std::string> unseen = index;
+    std::set<std::string> indexedFiles;
+    for (const auto &[tensor, file] : index)
+        indexedFiles.insert(file);
+    std::vector<std::string> unlisted;
+    for (const TensorView &tensor : tensors) {
+        const std::string file = tensor.file.filename().string();
+        const auto found = unseen.find(tensor.name);
+        if (found != unseen.end() && found->second == file)
+            unseen.erase(found);
+        else if (indexedFiles.contains(file))
+            unlisted.push_back(tensor.name);
+    }
+    std::vector<std::string> missing;
+    for (const auto &[tensor, file] : unseen)
+        missing.push_back(tensor);
+    if (!unlisted.empty())
+        warnings.push_back("Tensors that " + std::string(kIndexName) +
+                           " does not name, or not in the file they are in: " + countAndExamples(unlisted) + ".");
+    if (!missing.empty())
+        warnings.push_back("Tensors that are not in the file that " + std::string(kIndexName) +
+                           " names: " + countAndExamples(missing) + ".");
 }
 
 } // namespace
@@ -89,7 +116,7 @@ void requireDirectory(const fs::path &directory)
 
 std::optional<std::string> readTextFile(const fs::path &path)
 {
-    constexpr std::size_t kLargest = 256U << 20U; // the largest, a tokenizer.json, has about 32 MiB
+    constexpr std::size_t kLargest = 64U << 20U; // an index of 100,000 tensors has about 10 MiB
     if (!isThere(path))
         return std::nullopt;
     const MappedFile file = MappedFile::open(path);
@@ -112,7 +139,8 @@ void requireFiles(const fs::path &directory, std::span<const std::string> names,
 {
     const std::set<std::string> unique(names.begin(), names.end()); // a map names each file many times
     for (const std::string &name : unique) {
-        if (name.empty() || fs::path(name).filename() != name || name == "." || name == "..")
+        if (name.empty() || fs::path(name).filename() != name || name == "." || name == ".." ||
+            hasControlCharacters(name))
             throw Error(ErrorKind::InvalidCheckpoint,
                         source.string() + ": field weight_map: found " + describeJson(name) +
                             ", wanted the name of a file in the same folder",
@@ -125,36 +153,41 @@ void requireFiles(const fs::path &directory, std::span<const std::string> names,
     }
 }
 
-std::vector<fs::path> listWeightFiles(const fs::path &directory, std::vector<std::string> &warnings)
+WeightFileList listWeightFiles(const fs::path &directory, std::vector<std::string> &warnings)
 {
     const fs::path indexPath = directory / kIndexName;
+    WeightFileList list;
+    list.index = readIndex(indexPath);
     std::vector<std::string> names = namesLike(directory, "model");
-    std::vector<std::string> experts = namesLike(directory, "experts_");
-    if (auto indexed = readIndex(indexPath)) {
-        const std::vector<std::string> wanted(indexed->begin(), indexed->end());
-        requireFiles(directory, wanted, indexPath);
+    if (list.index) {
+        std::set<std::string> indexed;
+        for (const auto &[tensor, file] : *list.index)
+            indexed.insert(file);
         for (const std::string &name : names) {
-            if (!indexed->contains(name))
-                warnings.push_back(name + " is not named by " + std::string(kIndexName) + " and is left alone.");
+            if (!indexed.contains(name))
+                warnings.push_back("The file " + name + " is not named by " + std::string(kIndexName) +
+                                   " and is left alone.");
         }
-        names = wanted;
+        names.assign(indexed.begin(), indexed.end());
+        requireFiles(directory, names, indexPath);
     }
-    std::erase_if(experts,
-                  [&](const std::string &name) { return std::find(names.begin(), names.end(), name) != names.end(); });
-    names.insert(names.end(), experts.begin(), experts.end());
+    for (const std::string &name : namesLike(directory, "experts_")) {
+        if (std::find(names.begin(), names.end(), name) == names.end()) // an index may name them too
+            names.push_back(name);
+    }
     if (names.empty())
-        throw Error(ErrorKind::InvalidCheckpoint, directory.string() + ": there is no model*.safetensors file",
+        throw Error(ErrorKind::InvalidCheckpoint,
+                    directory.string() + ": there is no model*.safetensors file; this is not a complete model folder",
                     directory.string());
-    std::vector<fs::path> paths;
     for (const std::string &name : names)
-        paths.push_back(directory / name);
-    return paths;
+        list.paths.push_back(directory / name);
+    return list;
 }
 
-WeightFiles mapWeightFiles(std::span<const fs::path> paths)
+WeightFiles mapWeightFiles(const WeightFileList &list, std::vector<std::string> &warnings)
 {
     WeightFiles result;
-    for (const fs::path &path : paths) {
+    for (const fs::path &path : list.paths) {
         MappedFile file = MappedFile::open(path);
         std::vector<SafetensorsEntry> entries = parseSafetensors(file.bytes(), path.string());
         result.files.push_back({path, std::ssize(file.bytes()), std::ssize(entries)});
@@ -166,7 +199,18 @@ WeightFiles mapWeightFiles(std::span<const fs::path> paths)
                                       .file = path});
         result.mappings.push_back(std::move(file));
     }
+    if (list.index)
+        compareWithIndex(*list.index, result.tensors, warnings);
     return result;
+}
+
+std::string countAndExamples(std::span<const std::string> names)
+{
+    constexpr std::size_t kShown = 3;
+    std::string text = std::to_string(names.size()) + " (";
+    for (std::size_t i = 0; i < std::min(kShown, names.size()); ++i)
+        text += (i == 0 ? "" : ", ") + names[i];
+    return text + (names.size() > kShown ? ", ...)" : ")");
 }
 
 } // namespace palimpsest

@@ -7,6 +7,7 @@
 #include "engine/mapped_file.h"
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,11 +26,18 @@ void requireDirectory(const std::filesystem::path &directory);
 void requireFiles(const std::filesystem::path &directory, std::span<const std::string> names,
                   const std::filesystem::path &source);
 
+struct WeightFileList
+{
+    std::vector<std::filesystem::path> paths;
+    /// What `model.safetensors.index.json` says: tensor name -> file name. Nothing if there is no index.
+    std::optional<std::map<std::string, std::string>> index;
+};
+
 /// The weight files of a model directory in the order of their names: `model*.safetensors` (those that
 /// `model.safetensors.index.json` names, if it is there) and then `experts_*.safetensors`. Throws Error
 /// InvalidCheckpoint if there are none or one that the index names is missing.
-[[nodiscard]] std::vector<std::filesystem::path> listWeightFiles(const std::filesystem::path &directory,
-                                                                 std::vector<std::string> &warnings);
+[[nodiscard]] WeightFileList listWeightFiles(const std::filesystem::path &directory,
+                                             std::vector<std::string> &warnings);
 
 struct WeightFiles
 {
@@ -38,7 +46,10 @@ struct WeightFiles
     std::vector<TensorView> tensors; ///< in the order of files, and of bytes inside a file
 };
 
-/// Maps the files and parses their headers.
-[[nodiscard]] WeightFiles mapWeightFiles(std::span<const std::filesystem::path> paths);
+/// Maps the files, parses their headers, and compares them with the index.
+[[nodiscard]] WeightFiles mapWeightFiles(const WeightFileList &list, std::vector<std::string> &warnings);
+
+/// "3 (a, b, c)" or "27 (a, b, c, ...)", for warnings.
+[[nodiscard]] std::string countAndExamples(std::span<const std::string> names);
 
 } // namespace palimpsest

@@ -58,10 +58,11 @@ void appendLayerSettings(std::vector<Setting> &settings, const ModelConfig &conf
     }
     for (const auto &[layer, numbers] : groups) {
         const bool isSliding = layer.kind == LayerKind::Sliding;
-        settings.push_back({"layers " + numbers,
-                            std::string(isSliding ? "sliding" : "full") + " attention, " + text(layer.kvHeads) +
-                                " key/value heads of " + text(layer.headDim) + ", RoPE theta " + text(layer.ropeTheta) +
-                                " on " + text(2 * layer.rotatedPairs) + " of " + text(layer.headDim) + " dimensions"});
+        settings.push_back(
+            {"layers " + numbers, std::string(isSliding ? "sliding" : "full") + " attention, " + text(layer.kvHeads) +
+                                      (layer.kvHeads == 1 ? " key/value head of " : " key/value heads of ") +
+                                      text(layer.headDim) + ", RoPE theta " + text(layer.ropeTheta) + " on " +
+                                      text(2 * layer.rotatedPairs) + " of " + text(layer.headDim) + " dimensions"});
     }
 }
 

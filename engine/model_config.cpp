@@ -86,7 +86,7 @@ Rope readRope(const JsonFields &text, std::string_view layerType)
 {
     const JsonFields rope = text.object("rope_parameters").object(layerType);
     Rope result;
-    result.theta = rope.number("rope_theta", {.min = 1.0, .max = 1e12});
+    result.theta = rope.number("rope_theta", {.min = 1.0, .max = 1e8});
     const std::string type = rope.string("rope_type");
     if (type != "default" && type != "proportional")
         rope.failUnsupported("rope_type", describeJson(type), "\"default\" and \"proportional\"");

@@ -19,6 +19,7 @@ namespace {
 constexpr std::int64_t kLengthBytes = 8;              // little-endian length of the JSON header in front of it
 constexpr std::int64_t kMaxHeaderBytes = 100'000'000; // the format's own limit
 constexpr std::size_t kMaxRank = 16;
+constexpr std::size_t kMaxNameBytes = 1024;
 constexpr std::int64_t kMaxInt64 = std::numeric_limits<std::int64_t>::max();
 
 [[noreturn]] void fail(const std::string &path, const std::string &message, const std::string &subject = {})
@@ -92,7 +93,10 @@ struct Placed
 
 Placed readEntry(const std::string &name, const json &value, const std::string &path)
 {
-    const JsonFields fields(value, path, "header of tensor " + describeJson(name) + ".");
+    if (name.empty() || name.size() > kMaxNameBytes || hasControlCharacters(name))
+        fail(path, "found the tensor name " + describeJson(name) + ", wanted 1 to " + std::to_string(kMaxNameBytes) +
+                       " bytes without control characters");
+    const JsonFields fields(value, path, name + ": ");
     Placed placed;
     placed.entry.name = name;
     const std::string dtype = fields.string("dtype");
@@ -119,17 +123,14 @@ Placed readEntry(const std::string &name, const json &value, const std::string &
     return placed;
 }
 
-/// The format allows neither gaps nor overlaps: with them a file could hide data, or lie about its size.
-void checkCover(const std::vector<Placed> &tensors, std::int64_t dataBytes, const std::string &path)
+/// The format allows neither gaps nor overlaps: with them a file could hide data, or lie about its size. `tensors` are
+/// in the order of their bytes.
+void checkCover(const std::vector<Placed> &tensors, std::int64_t dataBegin, std::int64_t fileBytes,
+                const std::string &path)
 {
+    const std::int64_t dataBytes = fileBytes - dataBegin;
     std::int64_t covered = 0;
     for (const Placed &tensor : tensors) {
-        if (tensor.end > dataBytes)
-            fail(path,
-                 "tensor " + tensor.entry.name + " ends at byte " + std::to_string(tensor.end) +
-                     " of the data, but the file has only " + std::to_string(dataBytes) +
-                     "; it is incomplete, download it again",
-                 tensor.entry.name);
         if (tensor.begin != covered)
             fail(path,
                  "tensor " + tensor.entry.name + " begins at byte " + std::to_string(tensor.begin) +
@@ -138,9 +139,12 @@ void checkCover(const std::vector<Placed> &tensors, std::int64_t dataBytes, cons
                  tensor.entry.name);
         covered = tensor.end;
     }
-    if (covered != dataBytes)
-        fail(path, "the tensors cover " + std::to_string(covered) + " bytes of data, but the file has " +
-                       std::to_string(dataBytes));
+    if (covered == dataBytes)
+        return;
+    const std::string sizes =
+        "the file has " + std::to_string(fileBytes) + " bytes, its header wants " +
+        std::to_string(static_cast<std::uint64_t>(dataBegin) + static_cast<std::uint64_t>(covered));
+    fail(path, covered > dataBytes ? sizes + "; it is incomplete, download it again" : sizes);
 }
 
 } // namespace
@@ -161,7 +165,7 @@ std::vector<SafetensorsEntry> parseSafetensors(std::span<const std::byte> file, 
     }
     std::sort(tensors.begin(), tensors.end(),
               [](const Placed &a, const Placed &b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
-    checkCover(tensors, std::ssize(data), path);
+    checkCover(tensors, kLengthBytes + header, std::ssize(file), path);
 
     std::vector<SafetensorsEntry> entries;
     entries.reserve(tensors.size());

@@ -16,6 +16,8 @@ namespace {
 
 // The deepest file of a real model (a tokenizer.json) has 8 levels.
 constexpr int kMaxDepth = 64;
+// Bounds the memory that a hostile file can ask for; the headers and indexes of the largest models have some 100,000.
+constexpr std::int64_t kMaxValues = 1LL << 21U;
 
 std::string rangeText(IntegerRange range)
 {
@@ -32,7 +34,11 @@ std::string rangeText(NumberRange range)
 json parseStrictJson(std::string_view text, const std::string &path)
 {
     std::vector<std::unordered_set<std::string>> keys; // of the objects around the current value, outermost first
+    std::int64_t valueCount = 0;
     const auto watch = [&](int depth, json::parse_event_t event, json &parsed) {
+        if (++valueCount > kMaxValues)
+            throw Error(ErrorKind::InvalidCheckpoint,
+                        path + ": the JSON text has more than " + std::to_string(kMaxValues) + " values", path);
         if (depth > kMaxDepth)
             throw Error(ErrorKind::InvalidCheckpoint,
                         path + ": the JSON text is nested more than " + std::to_string(kMaxDepth) + " levels deep",
@@ -56,6 +62,18 @@ json parseStrictJson(std::string_view text, const std::string &path)
     } catch (const json::out_of_range &) { // a number such as 1e999
         throw Error(ErrorKind::InvalidCheckpoint, path + ": the JSON text has a number that no double can hold", path);
     }
+}
+
+bool hasControlCharacters(std::string_view text) noexcept
+{
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto byte = static_cast<unsigned char>(text[i]);
+        const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : '\0');
+        const bool isC1 = byte == 0xC2 && next >= 0x80 && next <= 0x9F; // U+0080 to U+009F in UTF-8
+        if (byte < 0x20 || byte == 0x7F || isC1)
+            return true;
+    }
+    return false;
 }
 
 std::string describeJson(const json &value)

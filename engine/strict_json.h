@@ -14,8 +14,11 @@ namespace palimpsest {
 
 /// Parses one JSON text that comes from outside. Throws Error InvalidCheckpoint, naming `path`, for what is not JSON or
 /// not UTF-8, for a key that appears twice in one object (which of the two counts would be a guess), and for values
-/// nested deeper than any file of a model has them.
+/// nested deeper, or more of them, than any file of a model has.
 [[nodiscard]] nlohmann::json parseStrictJson(std::string_view text, const std::string &path);
+
+/// True if a terminal would act on a part of the text rather than show it (control characters, C0 and C1).
+[[nodiscard]] bool hasControlCharacters(std::string_view text) noexcept;
 
 /// A JSON value for an error message: short, ASCII.
 [[nodiscard]] std::string describeJson(const nlohmann::json &value);

@@ -179,10 +179,15 @@ TensorKind classifyTensor(std::string_view name, std::int64_t layerCount)
     }
     if (name.starts_with(kDecoder))
         return classifyTextTensor(name.substr(kDecoder.size()), layerCount);
-    if (!name.starts_with(kEncoderText))
-        return TensorKind::Unknown;
-    const TensorKind kind = classifyTextTensor(name.substr(kEncoderText.size()), layerCount);
-    return kind == TensorKind::LayerScalar || kind == TensorKind::Unknown ? kind : TensorKind::Tied;
+    if (name.starts_with(kEncoderText)) {
+        const TensorKind kind = classifyTextTensor(name.substr(kEncoderText.size()), layerCount);
+        return kind == TensorKind::LayerScalar || kind == TensorKind::Unknown ? kind : TensorKind::Tied;
+    }
+    // Experts may stand below any module path (design, section 3).
+    const std::size_t layers = name.find("layers.");
+    const auto split = layers == std::string_view::npos ? std::nullopt : splitLayerName(name.substr(layers));
+    const bool isExpert = split && split->layer < layerCount && split->rest.starts_with("experts.");
+    return isExpert ? TensorKind::Experts : TensorKind::Unknown;
 }
 
 std::vector<TensorSpec> requiredTensors(const ModelConfig &config)
