@@ -218,6 +218,11 @@ const GenerationRequest &Generation::request() const noexcept
     return m_state->request;
 }
 
+std::span<const std::int64_t> Generation::canvasLengths() const noexcept
+{
+    return m_state->plan.canvasLengths;
+}
+
 std::span<const TokenId> Generation::tokensToEncode() const noexcept
 {
     assert(m_state->phase == Phase::Encode);
@@ -295,21 +300,7 @@ void Generation::freeze(std::int64_t canvas, std::span<const Freeze> changes)
     if (state.phase == Phase::Done || canvas != state.canvasNumber()) {
         return;
     }
-    const auto length = static_cast<std::int64_t>(state.current.size());
-    for (const Freeze &change : changes) { // all are checked before any takes effect
-        if (change.position < 0 || change.position >= length) {
-            throw Error(ErrorKind::InvalidArgument,
-                        "Position " + std::to_string(change.position) + " cannot be frozen: the canvas has " +
-                            std::to_string(length),
-                        "position");
-        }
-        if (change.id && (*change.id < 0 || *change.id >= state.vocabSize)) {
-            throw Error(ErrorKind::InvalidArgument,
-                        "Token id " + std::to_string(*change.id) + " is outside the vocabulary of " +
-                            std::to_string(state.vocabSize),
-                        "id");
-        }
-    }
+    checkFreezes(changes, static_cast<std::int64_t>(state.current.size()), state.vocabSize);
     state.frozen.resize(state.current.size(), 0);
     for (const Freeze &change : changes) {
         const auto position = static_cast<std::size_t>(change.position);

@@ -91,6 +91,8 @@ public:
     [[nodiscard]] Phase phase() const noexcept;
     [[nodiscard]] RequestId id() const noexcept;
     [[nodiscard]] const GenerationRequest &request() const noexcept;
+    /// Positions of each canvas that the budget allows for; the model may end before.
+    [[nodiscard]] std::span<const std::int64_t> canvasLengths() const noexcept;
 
     /// Phase Encode: tokens that the encoder has to read before the next canvas.
     [[nodiscard]] std::span<const TokenId> tokensToEncode() const noexcept;

@@ -166,4 +166,19 @@ RequestPlan checkRequest(const GenerationRequest &request, const ModelConfig &mo
     return plan;
 }
 
+void checkFreezes(std::span<const Generation::Freeze> changes, std::int64_t canvasLength, std::int64_t vocabSize)
+{
+    for (const Generation::Freeze &change : changes) {
+        if (change.position < 0 || change.position >= canvasLength) {
+            refuse("freeze.position", "it is " + std::to_string(change.position) +
+                                          ", but the canvas has the positions 0 to " +
+                                          std::to_string(canvasLength - 1));
+        }
+        if (change.id && (*change.id < 0 || *change.id >= vocabSize)) {
+            refuse("freeze.id", "it is " + std::to_string(*change.id) +
+                                    ", but the model's vocabulary has the ids 0 to " + std::to_string(vocabSize - 1));
+        }
+    }
+}
+
 } // namespace palimpsest

@@ -6,6 +6,7 @@
 #include "engine/generation.h"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace palimpsest {
@@ -25,5 +26,8 @@ struct RequestPlan
 /// this model; `tokenizer` may be null.
 [[nodiscard]] RequestPlan checkRequest(const GenerationRequest &request, const ModelConfig &model,
                                        const Tokenizer *tokenizer);
+
+/// Throws Error InvalidArgument if a position lies outside a canvas of `canvasLength` or an id outside the vocabulary.
+void checkFreezes(std::span<const Generation::Freeze> changes, std::int64_t canvasLength, std::int64_t vocabSize);
 
 } // namespace palimpsest

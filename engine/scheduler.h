@@ -42,7 +42,9 @@ public:
     void pause();  ///< before the next step
     void resume();
     void step(); ///< while paused: one denoising step, then paused again
-    void freeze(std::int64_t canvas, std::vector<Generation::Freeze> changes); ///< effective at the next step
+    /// Effective at the next step; ignored if that canvas is not the running one by then. Throws Error InvalidArgument
+    /// at once for a position or an id out of range.
+    void freeze(std::int64_t canvas, std::vector<Generation::Freeze> changes);
     /// Requests that will start before this one; 0 = running or next.
     [[nodiscard]] int queuePosition() const;
 
@@ -60,9 +62,12 @@ private:
 class Scheduler
 {
 public:
-    /// Called on the scheduler's thread exactly once a request: with its result, or with the Error that ended it.
+    /// Called on the scheduler's thread exactly once a request: with its result (a cancelled one, too), or with the
+    /// Error that ended it. Must not throw; may submit.
     using Completion = std::function<void(std::variant<GenerationResult, Error>)>;
 
+    /// `tokenizer` may be null: answers then have tokens and no text. Throws Error InvalidArgument for settings that
+    /// are out of range.
     Scheduler(std::unique_ptr<Backend> backend, std::shared_ptr<const Tokenizer> tokenizer,
               SchedulerSettings settings = {});
     ~Scheduler();
