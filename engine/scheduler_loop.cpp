@@ -95,12 +95,8 @@ void SchedulerLoop::run()
             cancelAll();
             return;
         }
+        endWaiting(std::move(turn.cancelled)); // first: a cancelled request does not wait for another step
         follow(turn.orders);
-        for (auto &submission : turn.cancelled) {
-            ActiveRequest request(std::move(submission), Clock::now());
-            request.generation.cancel();
-            end(request, std::nullopt);
-        }
         for (auto &submission : turn.admitted) {
             admit(std::move(submission));
         }
@@ -256,6 +252,15 @@ void SchedulerLoop::cancel(ActiveRequest &request)
     }
 }
 
+void SchedulerLoop::endWaiting(std::vector<std::unique_ptr<Submission>> submissions)
+{
+    for (auto &submission : submissions) {
+        ActiveRequest request(std::move(submission), Clock::now());
+        request.generation.cancel();
+        end(request, std::nullopt);
+    }
+}
+
 template <typename Work>
 bool SchedulerLoop::guarded(ActiveRequest &request, Work &&work)
 {
@@ -313,11 +318,7 @@ void SchedulerLoop::cancelAll()
         cancel(*request);
     }
     m_running.clear();
-    for (auto &submission : m_queue.takeWaiting()) {
-        ActiveRequest request(std::move(submission), Clock::now());
-        request.generation.cancel();
-        end(request, std::nullopt);
-    }
+    endWaiting(m_queue.takeWaiting());
 }
 
 } // namespace palimpsest

@@ -38,6 +38,7 @@ private:
     void denoise(std::span<ActiveRequest *const> batch);
     void evaluateStep(ActiveRequest &request, double stepMs);
     void cancel(ActiveRequest &request);
+    void endWaiting(std::vector<std::unique_ptr<Submission>> submissions);
     void end(ActiveRequest &request, std::optional<Error> error);
     void dropEnded();
     void cancelAll();

@@ -721,8 +721,8 @@ void TestScheduler::failingStepEndsOnlyItsRequests()
     gate.waitForArrival(1);
     submit(2);
     submit(3); // waits: not in the call that fails
-    gate.permit(2);
-    gate.waitForArrival(3); // both of the first are in this step
+    gate.permit(3);
+    gate.waitForArrival(4); // admitted behind the first step, encoded behind the second: both are in the fourth
     fails = true;
     gate.open();
     int failed = 0;

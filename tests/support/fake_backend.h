@@ -85,7 +85,7 @@ struct FakeSettings
     std::int64_t maxPositions = 1024;
     std::int64_t bytesPerToken = 1;
     /// A sequence can be forked up to this many tokens before its end, as with sliding layers; nothing = anywhere.
-    std::optional<std::int64_t> forkReach;
+    std::optional<std::int64_t> forkReach = std::nullopt;
 };
 
 [[nodiscard]] ModelConfig fakeConfig(const FakeSettings &settings = {});
