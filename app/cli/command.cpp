@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 The Palimpsest developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "app/cli/command.h"
+
+#include "engine/error.h"
+
+#include <cerrno>
+#include <cstring>
+#include <unistd.h>
+
+namespace palimpsest::cli {
+
+std::string helpFooter(std::string_view examples)
+{
+    return "Examples:\n" + std::string(examples) + "\n" + exitCodeHelp();
+}
+
+void printResult(std::string_view text)
+{
+    if (!writeAll(STDOUT_FILENO, text))
+        throw Error(ErrorKind::Io, std::string("standard output: cannot be written: ") + std::strerror(errno),
+                    "stdout");
+}
+
+void printNote(std::string_view text)
+{
+    writeAll(STDERR_FILENO, "palimpsest: " + std::string(text) + "\n");
+}
+
+} // namespace palimpsest::cli

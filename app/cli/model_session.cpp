@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: 2026 The Palimpsest developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "app/cli/model_session.h"
+
+#include "app/settings.h"
+#include "engine/error.h"
+
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <spdlog/spdlog.h>
+
+namespace palimpsest::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Checkpoints may round their vocabulary up to a multiple of this; the ids above the tokenizer's are never trained.
+constexpr std::int64_t kVocabularyPadding = 256;
+
+double millisecondsSince(Clock::time_point start)
+{
+    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+void requireSameVocabulary(const LoadedModel &model)
+{
+    const std::int64_t pieces = model.tokenizer->vocabSize();
+    const std::int64_t rows = model.checkpoint->config().vocabSize;
+    if (pieces <= rows && rows - pieces < kVocabularyPadding)
+        return;
+    const std::string file = (model.location.directory / "tokenizer.json").string();
+    throw Error(ErrorKind::InvalidCheckpoint,
+                file + ": found a vocabulary of " + std::to_string(pieces) + " pieces, wanted " + std::to_string(rows) +
+                    " as config.json says; this tokenizer belongs to another model",
+                file);
+}
+
+std::optional<ChatFormat> readChatFormat(const std::filesystem::path &directory)
+{
+    const std::filesystem::path file = directory / "chat_template.jinja";
+    if (!std::filesystem::exists(file))
+        return std::nullopt;
+    std::ifstream stream(file, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+    if (!stream)
+        throw Error(ErrorKind::PermissionDenied, file.string() + ": cannot be read", file.string());
+    return ChatFormat(ChatFormat::detect(text, file.string()));
+}
+
+} // namespace
+
+LoadedModel openModel(const ModelOptions &options)
+{
+    const Clock::time_point start = Clock::now();
+    const Settings settings = readSettings(settingsFile());
+    LoadedModel model;
+    model.location = findModel(modelSources(options.model, settings));
+    spdlog::info("model: {} (from {})", model.location.directory.string(), model.location.origin);
+    model.checkpoint = Checkpoint::open(model.location.directory);
+    for (const std::string &warning : model.checkpoint->warnings())
+        spdlog::info("{}", warning);
+    model.tokenizer = openTokenizer(model.location);
+    requireSameVocabulary(model);
+    model.chat = readChatFormat(model.location.directory);
+    model.threads = options.threads.value_or(settings.threads.value_or(0));
+    model.openMs = millisecondsSince(start);
+    return model;
+}
+
+std::shared_ptr<const Tokenizer> openTokenizer(const ModelLocation &location)
+{
+    const std::filesystem::path file = location.directory / "tokenizer.json";
+    if (!std::filesystem::exists(file)) {
+        throw Error(ErrorKind::InvalidCheckpoint,
+                    file.string() + ": not there; wanted the tokenizer that belongs to the model", file.string());
+    }
+    return Tokenizer::load(file);
+}
+
+const ChatFormat &requireChat(const LoadedModel &model, std::string_view remedy)
+{
+    if (model.chat)
+        return *model.chat;
+    const std::string file = (model.location.directory / "chat_template.jinja").string();
+    throw Error(ErrorKind::InvalidCheckpoint,
+                file + ": not there, so messages cannot be put to this model; " + std::string(remedy), file);
+}
+
+} // namespace palimpsest::cli

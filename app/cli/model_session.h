@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 The Palimpsest developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#pragma once
+
+#include "app/cli/options.h"
+#include "app/model_lookup.h"
+#include "engine/chat_format.h"
+#include "engine/checkpoint.h"
+#include "engine/tokenizer.h"
+
+#include <memory>
+#include <optional>
+#include <string_view>
+
+namespace palimpsest::cli {
+
+/// A model folder, opened and checked as a whole: weights, tokenizer and chat format belong together.
+struct LoadedModel
+{
+    ModelLocation location;
+    std::shared_ptr<const Checkpoint> checkpoint;
+    std::shared_ptr<const Tokenizer> tokenizer;
+    std::optional<ChatFormat> chat; ///< absent without a chat_template.jinja
+    int threads = 0;                ///< 0 = one per usable core
+    double openMs = 0.0;
+};
+
+/// Finds and opens the model. Throws the errors of findModel, Checkpoint::open and Tokenizer::load, and
+/// InvalidCheckpoint if there is no tokenizer or it is another model's.
+[[nodiscard]] LoadedModel openModel(const ModelOptions &options);
+
+/// Opens the tokenizer alone, for commands that compute nothing.
+[[nodiscard]] std::shared_ptr<const Tokenizer> openTokenizer(const ModelLocation &location);
+
+/// Throws Error InvalidCheckpoint if the model has no chat template; `remedy` says what to do instead.
+[[nodiscard]] const ChatFormat &requireChat(const LoadedModel &model, std::string_view remedy);
+
+} // namespace palimpsest::cli
