@@ -215,7 +215,7 @@ private:
 JoinTable::JoinTable(std::vector<std::uint64_t> pairs)
 {
     std::ranges::sort(pairs);
-    pairs.erase(std::ranges::unique(pairs).begin(), pairs.end());
+    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end()); // clang 14 cannot compile libstdc++'s subrange
     m_others = PairTable<std::uint8_t>(pairs.size());
     for (const std::uint64_t pair : pairs) {
         const auto left = static_cast<std::uint32_t>(pair >> 32U);
