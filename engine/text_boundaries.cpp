@@ -263,4 +263,15 @@ bool endsWithAlphanumeric(std::string_view text) noexcept
     return isAlphanumeric(lastCharacter(text));
 }
 
+bool startsWithClosingPunctuation(std::string_view text) noexcept
+{
+    const UChar32 character = firstCharacter(text);
+    if (character < 0) {
+        return false;
+    }
+    const int category = u_charType(character);
+    const bool isStop = u_hasBinaryProperty(character, UCHAR_TERMINAL_PUNCTUATION) != 0;
+    return isStop || category == U_END_PUNCTUATION || category == U_FINAL_PUNCTUATION;
+}
+
 } // namespace palimpsest

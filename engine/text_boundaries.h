@@ -53,5 +53,7 @@ struct WordPiece
 /// Whether the first (last) character is a letter or a digit.
 [[nodiscard]] bool startsWithAlphanumeric(std::string_view text) noexcept;
 [[nodiscard]] bool endsWithAlphanumeric(std::string_view text) noexcept;
+/// Whether the first character is a full stop or the like, a closing bracket or a closing quote that says so.
+[[nodiscard]] bool startsWithClosingPunctuation(std::string_view text) noexcept;
 
 } // namespace palimpsest
