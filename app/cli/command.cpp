@@ -3,6 +3,7 @@
 
 #include "app/cli/command.h"
 
+#include "app/cli/text_cells.h"
 #include "engine/error.h"
 
 #include <cerrno>
@@ -21,6 +22,18 @@ void printResult(std::string_view text)
     if (!writeAll(STDOUT_FILENO, text))
         throw Error(ErrorKind::Io, std::string("standard output: cannot be written: ") + std::strerror(errno),
                     "stdout");
+}
+
+void printText(std::string_view text, const CommandContext &context)
+{
+    if (!context.outputTerminal.isTerminal) {
+        printResult(text);
+        return;
+    }
+    std::string safe = printable(text, CharacterWidths());
+    if (!safe.ends_with('\n'))
+        safe += '\n';
+    printResult(safe);
 }
 
 void printNote(std::string_view text)

@@ -36,6 +36,8 @@ struct Command
     std::function<ExitCode(CommandContext &)> run;
 };
 
+[[nodiscard]] Command addGenerateCommand(CLI::App &program);
+[[nodiscard]] Command addProofreadCommand(CLI::App &program);
 [[nodiscard]] Command addTokensCommand(CLI::App &program);
 [[nodiscard]] Command addInspectCommand(CLI::App &program);
 
@@ -44,6 +46,9 @@ struct Command
 
 /// Writes a command's result to standard output. Throws Error Io if it cannot be written (a full disk).
 void printResult(std::string_view text);
+/// Writes a text that a model wrote. On a terminal, what could move its cursor or change its state is left out, and the
+/// prompt that follows begins on a line of its own.
+void printText(std::string_view text, const CommandContext &context);
 /// Writes a remark to standard error.
 void printNote(std::string_view text);
 

@@ -51,6 +51,7 @@ TerminalCapabilities terminalCapabilities(bool isTerminal, const TerminalEnviron
 {
     TerminalCapabilities capabilities;
     const std::string term = environment.term.value_or("");
+    capabilities.isTerminal = isTerminal;
     capabilities.canRedraw = isTerminal && !term.empty() && term != "dumb";
     capabilities.wantsColour = environment.noColor.value_or("").empty();
     if (capabilities.wantsColour && capabilities.canRedraw)

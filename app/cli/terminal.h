@@ -15,6 +15,7 @@ namespace palimpsest::cli {
 /// What a terminal can show, from its kind and the environment.
 struct TerminalCapabilities
 {
+    bool isTerminal = false;
     bool canRedraw = false;  ///< false: not a terminal, TERM unset or "dumb"
     bool wantsColour = true; ///< false: NO_COLOR is set
     ColourDepth depth = ColourDepth::None;
