@@ -6,6 +6,7 @@
 #include "engine/added_tokens.h"
 #include "engine/bpe.h"
 #include "engine/error.h"
+#include "engine/model_config.h"
 #include "engine/piece_table.h"
 #include "engine/tokenizer_tables.h"
 #include "engine/utf8.h"
@@ -162,6 +163,33 @@ std::string_view Tokenizer::piece(TokenId id) const
 std::int64_t Tokenizer::vocabSize() const noexcept
 {
     return m_tables->pieces.size();
+}
+
+void requireTokenizerFits(const Tokenizer &tokenizer, const ModelConfig &model, const std::string &path)
+{
+    const auto refuse = [&path](const std::string &what) {
+        throw Error(ErrorKind::InvalidCheckpoint, path + ": does not belong to this model: " + what, path);
+    };
+    const std::string rows = "the model's vocab_size is " + std::to_string(model.vocabSize);
+    std::int64_t present = 0;
+    for (TokenId id = 0; id < tokenizer.vocabSize(); ++id) {
+        if (tokenizer.piece(id).empty())
+            continue;
+        ++present;
+        if (id >= model.vocabSize && !tokenizer.isSpecial(id))
+            refuse("\"" + std::string(tokenizer.piece(id)) + "\" has id " + std::to_string(id) + ", but " + rows);
+    }
+    if (2 * present < model.vocabSize)
+        refuse("it has " + std::to_string(present) + " pieces, but " + rows);
+    const auto requireSpecial = [&](const char *field, TokenId id) {
+        if (!tokenizer.isSpecial(id))
+            refuse(std::string("the model's ") + field + " is " + std::to_string(id) + ", but piece " +
+                   std::to_string(id) + " is \"" + std::string(tokenizer.piece(id)) + "\", wanted a special token");
+    };
+    requireSpecial("pad_token_id", model.padTokenId);
+    requireSpecial("bos_token_id", model.bosTokenId);
+    for (const TokenId id : model.eosTokenIds)
+        requireSpecial("eos_token_id", id);
 }
 
 } // namespace palimpsest

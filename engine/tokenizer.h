@@ -16,6 +16,8 @@
 
 namespace palimpsest {
 
+struct ModelConfig;
+
 /// What a special token's spelling inside a text means.
 enum class SpecialTokens {
     Parse,     ///< `<|turn>` in the text becomes the token of that name
@@ -71,5 +73,10 @@ private:
     explicit Tokenizer(std::unique_ptr<Tables> tables);
     std::unique_ptr<Tables> m_tables;
 };
+
+/// Checks that a tokenizer belongs to a model: no ordinary piece beyond the model's vocabulary (a special one may be,
+/// as Gemma's `<image_soft_token>` is), pieces for at least half of it, and special pieces where the model begins and
+/// ends texts. `path` is the tokenizer's, for the message. Throws Error InvalidCheckpoint.
+void requireTokenizerFits(const Tokenizer &tokenizer, const ModelConfig &model, const std::string &path);
 
 } // namespace palimpsest

@@ -121,6 +121,7 @@ public:
             if (m_mergeSidesSeen != 2)
                 badMerge();
             m_mergeSidesSeen = -1;
+            ++m_mergesSeen;
             return true;
         }
         m_area = Area::Document;
@@ -128,7 +129,7 @@ public:
         return true;
     }
 
-    bool parse_error(std::size_t position, const std::string &, const nlohmann::detail::exception &) override
+    bool parse_error(std::size_t position, const std::string &, const json::exception &) override
     {
         fail(ErrorKind::InvalidCheckpoint, m_path,
              "is not valid JSON: damaged or cut off at byte " + std::to_string(position));
@@ -193,6 +194,7 @@ private:
             badMerge();
         m_file.mergeSides.append(std::string_view(text).substr(0, space));
         m_file.mergeSides.append(std::string_view(text).substr(space + 1));
+        ++m_mergesSeen;
     }
 
     [[noreturn]] void badPieceId(const json &found) const
@@ -204,7 +206,7 @@ private:
     [[noreturn]] void badMerge() const
     {
         fail(ErrorKind::InvalidCheckpoint, m_path,
-             "model.merges[" + std::to_string(m_file.mergeSides.size() / 2) +
+             "model.merges[" + std::to_string(m_mergesSeen) +
                  "] is not a pair of pieces, wanted [\"a\", \"b\"] or \"a b\"");
     }
 
@@ -217,6 +219,7 @@ private:
     std::string m_section;      // key at the top level
     std::string m_sectionField; // key one level below
     Area m_area = Area::Document;
+    std::size_t m_mergesSeen = 0;
     int m_mergeSidesSeen = -1; // -1 = between merges
 };
 
@@ -344,6 +347,9 @@ private:
 
 TokenizerFile readTokenizerJson(std::string_view json, const std::string &path)
 {
+    if (json.starts_with("version https://git-lfs"))
+        fail(ErrorKind::InvalidCheckpoint, path,
+             "is a Git LFS pointer, not the file itself; fetch it with `git lfs pull`");
     TokenizerFile file;
     Reader reader(file, path);
     nlohmann::json::sax_parse(json.begin(), json.end(), &reader);

@@ -115,8 +115,9 @@ Merges buildMerges(const TokenizerFile &file, const PieceTable &pieces, const st
                                   (id ? " is a byte token" : " is not in model.vocab"));
             return *id;
         };
-        table.insert(static_cast<std::uint32_t>(idOf(left)), static_cast<std::uint32_t>(idOf(right)),
-                     {.rank = static_cast<std::uint32_t>(rank), .merged = idOf(both)});
+        const auto leftId = static_cast<std::uint32_t>(idOf(left));
+        const auto rightId = static_cast<std::uint32_t>(idOf(right));
+        table.insert(leftId, rightId, {.rank = static_cast<std::uint32_t>(rank), .merged = idOf(both)});
         joins.push_back(JoinTable::pack(lastCharacter(left), firstCharacter(right)));
     }
     return {.table = std::move(table), .joins = JoinTable(std::move(joins))};
