@@ -41,14 +41,20 @@ MarkerPlace nextMarker(std::string_view text)
     return {};
 }
 
+/// Also removes what becomes a marker only by removing another one from its middle.
 std::string withoutMarkers(std::string_view text)
 {
     std::string kept;
-    for (MarkerPlace place = nextMarker(text); !place.marker.empty(); place = nextMarker(text)) {
-        kept += text.substr(0, place.begin);
-        text.remove_prefix(place.begin + place.marker.size());
+    for (const char character : text) {
+        kept += character;
+        if (character != '>') // every marker ends so
+            continue;
+        const auto *const found =
+            std::ranges::find_if(kMarkers, [&kept](std::string_view marker) { return kept.ends_with(marker); });
+        if (found != kMarkers.end())
+            kept.resize(kept.size() - found->size());
     }
-    return kept += text;
+    return kept;
 }
 
 class ReplyParser
@@ -68,6 +74,7 @@ public:
             m_rest.remove_prefix(place.begin + place.marker.size());
             readMarked(place.marker);
         }
+        m_reply.text = withoutMarkers(m_reply.text);
         return std::move(m_reply);
     }
 

@@ -75,8 +75,20 @@ void TestTokenizerGrowth::growsLinearly_data()
     const auto row = [](const char *name, const auto &make) {
         QTest::newRow(name) << QByteArray::fromStdString(make(kLength / 2)) << QByteArray::fromStdString(make(kLength));
     };
-    for (const char *unit : {"a", "the", "in", "e ", " ", "\n", "<", "<|turn", "\u6f22", "antidisestablishment"})
-        row(unit, [unit](std::size_t length) { return repeated(unit, length - length % std::strlen(unit)); });
+    const std::vector<std::pair<const char *, const char *>> units = {
+        {"one letter", "a"},
+        {"a word", "the"},
+        {"a pair", "in"},
+        {"letter and space", "e "},
+        {"spaces", " "},
+        {"newlines", "\n"},
+        {"opening brackets", "<"},
+        {"unfinished markers", "<|turn"},
+        {"an unknown character", "\u6f22"},
+        {"a long word", "antidisestablishment"},
+    };
+    for (const auto &[name, unit] : units)
+        row(name, [unit = unit](std::size_t length) { return repeated(unit, length - length % std::strlen(unit)); });
     row("random letters", randomLetters);
 }
 
