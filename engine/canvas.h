@@ -77,6 +77,8 @@ struct EditCandidate
     std::int64_t gapBegin = 0; ///< first canvas position of the gap
     std::int64_t gapEnd = 0;   ///< one past the last
     std::vector<HeldRun> held; ///< ascending, inside the gap
+    /// Nothing visible stands behind the gap, so the model may end its turn inside; the text ends there.
+    bool endsItself = false;
 };
 
 /// An edit ready to run. `document == before + replaced text + after` byte for byte.
@@ -116,7 +118,9 @@ struct EditOutcome
 ///
 /// White space: what the selection has of it at its ends stays. A single space in front of the gap belongs, for the
 /// model, to the gap's first token (Gemma's pieces carry their space in front); it is dropped again when the new text
-/// is spliced in, so it is neither lost nor doubled. An insertion in front of a word gets a space behind it.
+/// is spliced in, so it is neither lost nor doubled. An insertion in front of a word gets a space behind it. New text
+/// that ends in a repetition of the words behind it, as gaps that are too long tend to, is cut in front of the
+/// repetition. A fresh answer for a part of a sentence loses the capital and full stop that the part did not have.
 class CanvasEditor
 {
 public:

@@ -2,10 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "engine/canvas.h"
-
+#include "engine/canvas_text.h"
 #include "engine/error.h"
-#include "engine/line_ends.h"
-#include "engine/word_diff.h"
 
 #include <spdlog/fmt/fmt.h>
 
@@ -24,50 +22,6 @@ struct NewText
     std::string text;
     std::string problem; ///< "" if the text can be used
 };
-
-/// A stretch of new text; held ones are the document's own bytes and are not touched.
-struct TextPiece
-{
-    std::string text;
-    bool isHeld = false;
-};
-
-void dropLeadingSpaces(std::string &text)
-{
-    text.erase(0, std::min(text.find_first_not_of(' '), text.size()));
-}
-
-void dropTrailingSpaces(std::string &text)
-{
-    const std::size_t last = text.find_last_not_of(' ');
-    text.erase(last == std::string::npos ? 0 : last + 1);
-}
-
-/// Joins the pieces and fits them between what stands before and after: no doubled and no lost space, the document's
-/// kind of line ends.
-std::string fitted(std::vector<TextPiece> pieces, const EditPlan &plan)
-{
-    const bool spaceBefore = plan.before.empty() || endsWithWhiteSpace(plan.before);
-    const bool spaceAfter = plan.after.empty() || startsWithWhiteSpace(plan.after) || plan.closeWithSpace;
-    if (!pieces.empty() && spaceBefore && !pieces.front().isHeld) {
-        dropLeadingSpaces(pieces.front().text);
-    }
-    if (!pieces.empty() && spaceAfter && !pieces.back().isHeld) {
-        dropTrailingSpaces(pieces.back().text);
-    }
-    std::string text;
-    for (const TextPiece &piece : pieces) {
-        text += piece.isHeld || !plan.lineEndsAreCrLf ? piece.text : withCrLf(piece.text);
-    }
-    if (plan.opensWithSpace && !spaceBefore && !text.empty() && !startsWithWhiteSpace(text) &&
-        !startsWithClosingPunctuation(text)) {
-        text.insert(0, 1, ' ');
-    }
-    if (plan.closeWithSpace && !text.empty() && !endsWithWhiteSpace(text)) {
-        text += ' ';
-    }
-    return text;
-}
 
 /// The part of a held run that belongs to the new text; a first token's space may lie in front of it.
 std::string heldText(const HeldRun &run, const EditPlan &plan)
@@ -92,13 +46,15 @@ NewText textOfGap(const EditPlan &plan, const EditCandidate &candidate, const Ge
                         committed.size(), candidate.gapEnd),
             "results");
     }
-    // Only a continuation may end its turn inside the gap.
     const auto isEnd = [&candidate](TokenId id) {
         const std::vector<TokenId> &ends = candidate.request.eosTokenIds;
         return std::find(ends.begin(), ends.end(), id) != ends.end();
     };
     const auto gapEnd =
         std::find_if(committed.begin() + candidate.gapBegin, committed.begin() + candidate.gapEnd, isEnd);
+    if (candidate.endsItself && plan.kind == EditKind::Rewrite && gapEnd == committed.begin() + candidate.gapEnd) {
+        return {.text = {}, .problem = "the new text did not end inside its canvas"};
+    }
 
     std::vector<TextPiece> pieces;
     auto position = committed.begin() + candidate.gapBegin;
@@ -113,55 +69,7 @@ NewText textOfGap(const EditPlan &plan, const EditCandidate &candidate, const Ge
         position = committed.begin() + run.canvasEnd;
     }
     addFree(gapEnd);
-    return {.text = fitted(std::move(pieces), plan), .problem = {}};
-}
-
-/// Finds the filled gap in an answer that repeats the text around it: what lies between the last word before and the
-/// first word behind.
-std::optional<std::string> filledIn(const EditPlan &plan, const std::string &answer)
-{
-    const auto wordsOf = [](std::string_view text) {
-        std::vector<std::string_view> words;
-        for (const ByteRange &run : splitAtWhiteSpace(text)) {
-            words.push_back(run.of(text));
-        }
-        return words;
-    };
-    const std::string_view before = std::string_view(plan.before).substr(static_cast<std::size_t>(plan.shown.begin));
-    const std::string_view after =
-        std::string_view(plan.after).substr(0, static_cast<std::size_t>(plan.shown.end - plan.replaced.end));
-    std::vector<std::string_view> original = wordsOf(before);
-    const auto gap = static_cast<std::int64_t>(original.size());
-    const std::vector<std::string_view> behind = wordsOf(after);
-    original.insert(original.end(), behind.begin(), behind.end());
-    const std::vector<ByteRange> runs = splitAtWhiteSpace(answer);
-
-    std::optional<std::int64_t> begin;
-    std::optional<std::int64_t> end;
-    if (gap == 0) {
-        begin = 0;
-    }
-    if (behind.empty()) {
-        end = static_cast<std::int64_t>(answer.size());
-    }
-    for (const SequenceMatch &match : matchWords(original, wordsOf(answer))) {
-        const auto runOf = [&](std::int64_t index) {
-            return runs[static_cast<std::size_t>(match.revisedBegin + index - match.originalBegin)];
-        };
-        const auto covers = [&match](std::int64_t index) {
-            return match.originalBegin <= index && index < match.originalBegin + match.length;
-        };
-        if (gap > 0 && covers(gap - 1)) {
-            begin = runOf(gap - 1).end;
-        }
-        if (!behind.empty() && covers(gap)) {
-            end = runOf(gap).begin;
-        }
-    }
-    if (!begin || !end || *begin > *end) {
-        return std::nullopt;
-    }
-    return std::string(ByteRange{*begin, *end}.of(answer));
+    return {.text = fittedText(std::move(pieces), plan), .problem = {}};
 }
 
 NewText textOfAnswer(const EditPlan &plan, const GenerationResult &result, const ChatFormat &chat)
@@ -175,19 +83,21 @@ NewText textOfAnswer(const EditPlan &plan, const GenerationResult &result, const
         return {.text = {}, .problem = "the model gave an empty answer"};
     }
     if (plan.kind == EditKind::Continue) {
-        return {.text = fitted({{.text = answer}}, plan), .problem = {}};
+        return {.text = fittedText({{.text = answer}}, plan), .problem = {}};
     }
     if (result.finish == FinishReason::Budget) {
         return {.text = {}, .problem = "the answer was cut at its budget of tokens"};
     }
     if (plan.kind == EditKind::Rewrite) {
-        return {.text = fitted({{.text = std::string(visible.of(answer))}}, plan), .problem = {}};
+        return {.text =
+                    fittedText({{.text = asPartOfSentence(std::string(visible.of(answer)), plan.replacedText)}}, plan),
+                .problem = {}};
     }
-    const std::optional<std::string> filled = filledIn(plan, answer);
+    const std::optional<std::string> filled = filledGap(plan, answer);
     if (!filled) {
         return {.text = {}, .problem = "the model's answer does not repeat the text around the gap"};
     }
-    return {.text = fitted({{.text = *filled}}, plan), .problem = {}};
+    return {.text = fittedText({{.text = *filled}}, plan), .problem = {}};
 }
 
 float meanOverCanvases(const GenerationResult &result)

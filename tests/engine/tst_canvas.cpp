@@ -289,7 +289,7 @@ void TestCanvas::splicesWithoutDoubledOrLostSpaces_data()
     row("part of a word", "The c[a]t", "u", "The cut");
     row("new paragraph", "One.|\n", "\n\nTwo.", "One.\n\nTwo.\n");
     row("CR LF", "One.|\r\n", "\n\nTwo.", "One.\r\n\r\nTwo.\r\n");
-    row("CR LF selected", "One.[\r\nTwo]\r\n", " Three\n", "One.\r\nThree\r\n\r\n");
+    row("CR LF selected", "One.[\r\nTwo]\r\n", " Three\n", "One.\r\nThree\r\n");
     row("two spaces", "One.  [Two]", "Three", "One.  Three");
     row("half a family", kFamily.substr(0, 7) + "[" + kFamily.substr(7) + "] x", "y", "y x");
     row("inside CR LF", "a\r[\nb]", "c", "a\r\nc");
@@ -297,6 +297,14 @@ void TestCanvas::splicesWithoutDoubledOrLostSpaces_data()
         "\xEF\xBB\xBF"
         "A dog.\r\n");
     row("empty document", "|", "Words", "Words");
+    row("rewrite begins where the selection did", "Anna, [I go] now", "\n\nI went\n", "Anna, I went now");
+    row("repeats the words behind", "The [cat] sat on it.", " dog sat on", "The dog sat on it.");
+    row("repeats all of it", "He [goes] home.", " went home.", "He went home.");
+    row("repeats over a full stop", "He [goes]. We stay.", " went. We", "He went. We stay.");
+    row("repeats in front of a word", "The |cat sat.", " big cat", "The big cat sat.");
+    row("ends like the word behind", "The |cat sat.", " tomcat", "The tomcat cat sat.");
+    row("only a full stop repeated", "He [goes].", " went.", "He went.");
+    row("repeats and nothing else", "The [cat] sat.", " sat.", "The sat. sat.");
     row("to nothing", "The [cat] sat", " ", "The  sat");
 }
 
