@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: 2026 The Palimpsest developers
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "kernels/bf16.h"
+
+#include <cstdint>
+
+/// Instructions that every supported chip has (compute capability 8.0 and up), one function each, and the moves between
+/// bf16 and fp32.
+namespace palimpsest::kernels::ptx {
+
+/// Two fp32 rounded to nearest even; `low` ends in the low half.
+__device__ __forceinline__ std::uint32_t packBf16(float low, float high)
+{
+    std::uint32_t packed;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
+    return packed;
+}
+
+__device__ __forceinline__ Bf16 toBf16(float value)
+{
+    return static_cast<Bf16>(packBf16(value, 0.0F) & 0xFFFFU);
+}
+
+__device__ __forceinline__ float fromBf16(Bf16 value)
+{
+    return __uint_as_float(static_cast<std::uint32_t>(value) << 16U);
+}
+
+__device__ __forceinline__ float lowBf16(std::uint32_t pair)
+{
+    return __uint_as_float(pair << 16U);
+}
+
+__device__ __forceinline__ float highBf16(std::uint32_t pair)
+{
+    return __uint_as_float(pair & 0xFFFF0000U);
+}
+
+__device__ __forceinline__ std::uint32_t sharedAddress(const void *pointer)
+{
+    return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
+}
+
+/// Four 8x8 matrices of 16-bit elements; lane l gives the address of row l % 8 of matrix l / 8.
+__device__ __forceinline__ void loadMatrix4(std::uint32_t (&out)[4], std::uint32_t address)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
+                 : "r"(address)
+                 : "memory");
+}
+
+__device__ __forceinline__ void loadMatrix4Transposed(std::uint32_t (&out)[4], std::uint32_t address)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
+                 : "r"(address)
+                 : "memory");
+}
+
+/// c[16x8] += a[16x16] * b[16x8], bf16 operands, fp32 sum.
+__device__ __forceinline__ void mma16816(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0, std::uint32_t b1)
+{
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+                 "{%0,%1,%2,%3};"
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+/// Copies 16 bytes to shared memory in the background; with `valid` false nothing is read and zeros are written.
+__device__ __forceinline__ void copyAsync16(std::uint32_t target, const void *source, bool valid)
+{
+    const int bytes = valid ? 16 : 0;
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(source), "r"(bytes) : "memory");
+}
+
+__device__ __forceinline__ void copyAsyncCommit()
+{
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+/// Waits until at most `kPending` of this thread's groups are under way.
+template <int kPending>
+__device__ __forceinline__ void copyAsyncWait()
+{
+    asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+}
+
+} // namespace palimpsest::kernels::ptx
