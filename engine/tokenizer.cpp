@@ -22,6 +22,8 @@ namespace palimpsest {
 namespace {
 
 constexpr std::string_view kReplacementCharacter = "\uFFFD";
+/// Checkpoints may round their vocabulary up to a multiple of this; the ids above the tokenizer's are never trained.
+constexpr std::int64_t kVocabularyPadding = 256;
 constexpr std::uintmax_t kMaxFileBytes = std::uintmax_t{1} << 29U; // Gemma's file has 33 MB
 
 std::string readFile(const std::filesystem::path &path)
@@ -171,16 +173,13 @@ void requireTokenizerFits(const Tokenizer &tokenizer, const ModelConfig &model, 
         throw Error(ErrorKind::InvalidCheckpoint, path + ": does not belong to this model: " + what, path);
     };
     const std::string rows = "the model's vocab_size is " + std::to_string(model.vocabSize);
-    std::int64_t present = 0;
-    for (TokenId id = 0; id < tokenizer.vocabSize(); ++id) {
-        if (tokenizer.piece(id).empty())
-            continue;
-        ++present;
-        if (id >= model.vocabSize && !tokenizer.isSpecial(id))
-            refuse("\"" + std::string(tokenizer.piece(id)) + "\" has id " + std::to_string(id) + ", but " + rows);
+    for (std::int64_t id = model.vocabSize; id < tokenizer.vocabSize(); ++id) {
+        const auto beyond = static_cast<TokenId>(id);
+        if (!tokenizer.piece(beyond).empty() && !tokenizer.isSpecial(beyond))
+            refuse("\"" + std::string(tokenizer.piece(beyond)) + "\" has id " + std::to_string(id) + ", but " + rows);
     }
-    if (2 * present < model.vocabSize)
-        refuse("it has " + std::to_string(present) + " pieces, but " + rows);
+    if (model.vocabSize - tokenizer.vocabSize() >= kVocabularyPadding)
+        refuse("its vocabulary has " + std::to_string(tokenizer.vocabSize()) + " pieces, but " + rows);
     const auto requireSpecial = [&](const char *field, TokenId id) {
         if (!tokenizer.isSpecial(id))
             refuse(std::string("the model's ") + field + " is " + std::to_string(id) + ", but piece " +

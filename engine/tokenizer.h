@@ -75,8 +75,8 @@ private:
 };
 
 /// Checks that a tokenizer belongs to a model: no ordinary piece beyond the model's vocabulary (a special one may be,
-/// as Gemma's `<image_soft_token>` is), pieces for at least half of it, and special pieces where the model begins and
-/// ends texts. `path` is the tokenizer's, for the message. Throws Error InvalidCheckpoint.
+/// as Gemma's `<image_soft_token>` is), at most padding in the vocabulary behind the last piece, and special pieces
+/// where the model begins and ends texts. `path` is the tokenizer's, for the message. Throws Error InvalidCheckpoint.
 void requireTokenizerFits(const Tokenizer &tokenizer, const ModelConfig &model, const std::string &path);
 
 } // namespace palimpsest

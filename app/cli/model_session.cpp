@@ -17,25 +17,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Checkpoints may round their vocabulary up to a multiple of this; the ids above the tokenizer's are never trained.
-constexpr std::int64_t kVocabularyPadding = 256;
-
 double millisecondsSince(Clock::time_point start)
 {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-void requireSameVocabulary(const LoadedModel &model)
-{
-    const std::int64_t pieces = model.tokenizer->vocabSize();
-    const std::int64_t rows = model.checkpoint->config().vocabSize;
-    if (pieces <= rows && rows - pieces < kVocabularyPadding)
-        return;
-    const std::string file = (model.location.directory / "tokenizer.json").string();
-    throw Error(ErrorKind::InvalidCheckpoint,
-                file + ": found a vocabulary of " + std::to_string(pieces) + " pieces, wanted " + std::to_string(rows) +
-                    " as config.json says; this tokenizer belongs to another model",
-                file);
 }
 
 std::optional<ChatFormat> readChatFormat(const std::filesystem::path &directory)
@@ -63,7 +47,8 @@ LoadedModel openModel(const ModelOptions &options)
     for (const std::string &warning : model.checkpoint->warnings())
         spdlog::info("{}", warning);
     model.tokenizer = openTokenizer(model.location);
-    requireSameVocabulary(model);
+    requireTokenizerFits(*model.tokenizer, model.checkpoint->config(),
+                         (model.location.directory / "tokenizer.json").string());
     model.chat = readChatFormat(model.location.directory);
     model.threads = options.threads.value_or(settings.threads.value_or(0));
     model.openMs = millisecondsSince(start);
