@@ -2,15 +2,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "engine/error.h"
-#include "engine/generation.h"
-#include "tests/support/fake_backend.h"
-#include "tests/support/test_tokenizers.h"
+#include "tests/support/generation_driver.h"
 
 #include <QTest>
 
 #include <algorithm>
-#include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 
 using namespace palimpsest;
@@ -18,100 +16,7 @@ using namespace palimpsest::test;
 
 namespace {
 
-using Ids = std::vector<TokenId>;
-using Mask = std::vector<std::uint8_t>;
-
 constexpr float kBan = -std::numeric_limits<float>::infinity();
-
-/// Runs one generation on a fake backend, step by step, as the scheduler would.
-class Driver
-{
-public:
-    Driver(GenerationRequest request, FakeModel model, FakeSettings settings = {},
-           std::shared_ptr<const Tokenizer> tokenizer = nullptr)
-        : m_backend(settings, std::move(model)),
-          generation(7, std::move(request), m_backend.config(), tokenizer),
-          m_sequence(m_backend.newSequence()),
-          m_conditioning(m_backend.newSelfConditioning())
-    {
-    }
-
-    /// Up to and including the next denoising step; false if the generation is done instead.
-    bool step()
-    {
-        if (generation.phase() == Generation::Phase::Encode) {
-            m_backend.encode(*m_sequence, generation.tokensToEncode(), {});
-            generation.encoded();
-        }
-        if (generation.phase() == Generation::Phase::Done) {
-            return false;
-        }
-        if (generation.startsCanvas()) {
-            m_conditioning->reset();
-        }
-        DenoiseJob job = generation.nextJob();
-        job.prefix = m_sequence.get();
-        job.conditioning = m_conditioning.get();
-        temperatures.push_back(job.temperature);
-        addresses.push_back(job.noise);
-        m_backend.denoise(std::span(&job, 1));
-        const Generation::StepOutcome outcome = generation.denoised(1.0, 2.0);
-        steps.push_back(outcome.step);
-        if (outcome.canvas) {
-            canvases.push_back(*outcome.canvas);
-        }
-        return true;
-    }
-    GenerationResult finish()
-    {
-        while (step()) {
-        }
-        return generation.takeResult();
-    }
-
-private:
-    FakeBackend m_backend;
-
-public:
-    Generation generation;
-    std::vector<std::shared_ptr<const StepEvent>> steps;
-    std::vector<CanvasEvent> canvases;
-    std::vector<float> temperatures;
-    std::vector<NoiseAddress> addresses;
-
-private:
-    std::unique_ptr<Sequence> m_sequence;
-    std::unique_ptr<SelfConditioning> m_conditioning;
-};
-
-GenerationRequest basicRequest()
-{
-    GenerationRequest request;
-    request.prompt = {1, 2, 3};
-    request.seed = 0x123456789abcdef0;
-    request.maxNewTokens = 8;
-    return request;
-}
-
-std::string settledText(const std::vector<CanvasEvent> &canvases)
-{
-    std::string all;
-    for (const CanvasEvent &canvas : canvases) {
-        all += canvas.settledText;
-    }
-    return all;
-}
-
-/// `ids` cut into canvases of `length`.
-std::vector<Ids> inCanvases(const Ids &ids, std::size_t length)
-{
-    std::vector<Ids> canvases;
-    for (std::size_t begin = 0; begin < ids.size(); begin += length) {
-        const auto first = ids.begin() + static_cast<std::ptrdiff_t>(begin);
-        canvases.emplace_back(first, first + static_cast<std::ptrdiff_t>(std::min(length, ids.size() - begin)));
-    }
-    return canvases;
-}
 
 } // namespace
 
@@ -130,27 +35,10 @@ private Q_SLOTS:
     void withoutPadTokenNothingIsPadded();
     void canvasIsTrimmedWhereTheContextEnds_data();
     void canvasIsTrimmedWhereTheContextEnds();
-    void requestsThatDoNotFitTellTheNumbers();
-    void singleCanvasStopsAfterOne();
-    void shorterFirstCanvas();
-    void keptPositionsStartFromTheirIds();
-    void frozenPositionsStay();
-    void everythingFrozen();
-    void freezeWhileRunning();
-    void freezeOfAnotherCanvasIsIgnored();
-    void freezeOutOfRangeChangesNothing();
-    void frozenChangeRestartsStability();
     void bannedIdsNeverAppear();
-    void stopStringAcrossCanvases();
-    void uselessStopStringsAreRefused();
-    void charactersAcrossCanvases();
-    void budgetEndsOnAWholeCharacter();
     void cancelKeepsWhatWasCommitted();
-    void cancelTellsTheHeldBackText();
     void uselessResultsAreAnError_data();
     void uselessResultsAreAnError();
-    void requestsOutOfRangeAreNamed_data();
-    void requestsOutOfRangeAreNamed();
 };
 
 void TestGeneration::stepsCountDownWithTheirTemperatures()
@@ -316,191 +204,6 @@ void TestGeneration::canvasIsTrimmedWhereTheContextEnds()
     }
 }
 
-void TestGeneration::requestsThatDoNotFitTellTheNumbers()
-{
-    const auto message = [](const GenerationRequest &request) -> std::string {
-        try {
-            const Generation generation(1, request, fakeConfig({.maxPositions = 100}), nullptr);
-            return "accepted";
-        } catch (const Error &error) {
-            return error.kind() == ErrorKind::ContextLength ? error.what() : "another kind";
-        }
-    };
-    GenerationRequest request = basicRequest();
-    request.prompt.assign(70, 4);
-    request.maxNewTokens = 31;
-    const std::string text = message(request);
-    for (const char *number : {"70", "31", "100", "30"}) {
-        QVERIFY2(text.find(number) != std::string::npos, text.c_str());
-    }
-    request.maxNewTokens = 30;
-    QCOMPARE(message(request), std::string("accepted"));
-    request.maxNewTokens = std::numeric_limits<std::int64_t>::max();
-    QVERIFY(message(request).starts_with("The prompt has 70"));
-    request.singleCanvas = true; // at most one canvas of eight is needed
-    QCOMPARE(message(request), std::string("accepted"));
-    request.prompt.assign(100, 4);
-    QVERIFY(message(request).starts_with("The prompt has 100"));
-    request.prompt.assign(95, 4);
-    request.firstCanvas = CanvasStart{Ids(6, 1), Mask(6, 1), {}}; // its ids are given: not trimmed
-    request.maxNewTokens = 1;
-    QVERIFY(message(request).starts_with("The prompt has 95"));
-}
-
-void TestGeneration::singleCanvasStopsAfterOne()
-{
-    GenerationRequest request = basicRequest();
-    request.maxNewTokens = 100;
-    request.singleCanvas = true;
-    const GenerationResult result = Driver(request, settlingModel(64)).finish();
-    QCOMPARE(result.canvases.size(), std::size_t{1});
-    QCOMPARE(result.tokens, result.canvases[0].committed);
-    QCOMPARE(result.finish, FinishReason::Budget);
-}
-
-void TestGeneration::shorterFirstCanvas()
-{
-    GenerationRequest request = basicRequest();
-    request.maxNewTokens = 12;
-    request.firstCanvas = CanvasStart{Ids(5, 0), {}, {}};
-    Driver driver(request, settlingModel(64));
-    const GenerationResult result = driver.finish();
-    QCOMPARE(result.canvases.size(), std::size_t{2});
-    QCOMPARE(result.canvases[0].committed.size(), std::size_t{5});
-    QCOMPARE(result.canvases[1].committed.size(), std::size_t{8});
-    QCOMPARE(result.tokens.size(), std::size_t{12});
-    // Neither kept nor frozen: it starts from noise all the same.
-    QCOMPARE(driver.steps[0]->input[0], uniformTokenId({request.seed, 0, 0}, NoiseKind::InitialCanvas, 0, 64));
-}
-
-void TestGeneration::keptPositionsStartFromTheirIds()
-{
-    GenerationRequest request = basicRequest();
-    request.firstCanvas = CanvasStart{{60, 61, 62, 63, -5, 999, 0, 0}, {}, {1, 1, 0, 1, 0, 0, 0, 0}};
-    Driver driver(request, settlingModel(64));
-    const GenerationResult result = driver.finish();
-    const Ids &input = driver.steps[0]->input;
-    QCOMPARE(input[0], 60);
-    QCOMPARE(input[1], 61);
-    QCOMPARE(input[3], 63);
-    for (const std::uint32_t position : {2U, 4U, 5U, 6U, 7U}) { // what stands there is not used, and not checked
-        QCOMPARE(input[position], uniformTokenId({request.seed, 0, 0}, NoiseKind::InitialCanvas, position, 64));
-    }
-    QVERIFY(driver.steps[0]->frozen.empty());
-    QVERIFY(result.tokens[0] != 60 || result.tokens[1] != 61 || result.tokens[3] != 63);
-}
-
-void TestGeneration::frozenPositionsStay()
-{
-    GenerationRequest request = basicRequest();
-    request.maxNewTokens = 16;
-    const Mask frozen{1, 0, 0, 1, 0, 0, 0, 1};
-    request.firstCanvas = CanvasStart{{60, 0, 0, 61, 0, 0, 0, 62}, frozen, {}};
-    Driver driver(request, settlingModel(64));
-    const GenerationResult result = driver.finish();
-    for (const auto &step : driver.steps) {
-        if (step->canvas > 0) {
-            QVERIFY(step->frozen.empty()); // the first canvas alone
-            continue;
-        }
-        QCOMPARE(step->frozen, frozen);
-        for (const Ids *ids : {&step->input, &step->argmax, &step->next}) {
-            QVERIFY((*ids)[0] == 60 && (*ids)[3] == 61 && (*ids)[7] == 62);
-        }
-        QVERIFY(step->accepted[0] == 1 && step->accepted[3] == 1 && step->accepted[7] == 1);
-        QCOMPARE(step->positions[3].sampled, 61);
-        float sum = 0.0F;
-        for (const std::size_t position : {1, 2, 4, 5, 6}) {
-            sum += step->positions[position].entropyNats;
-        }
-        QVERIFY(std::abs(step->meanEntropyNats - sum / 5.0F) < 1e-6F);
-    }
-    QVERIFY(result.tokens[0] == 60 && result.tokens[3] == 61 && result.tokens[7] == 62);
-}
-
-void TestGeneration::everythingFrozen()
-{
-    GenerationRequest request = basicRequest();
-    const Ids ids{60, 59, 58, 57, 56, 55, 54, 53};
-    request.firstCanvas = CanvasStart{ids, Mask(8, 1), {}};
-    const GenerationResult result = Driver(request, restlessModel(64)).finish();
-    QCOMPARE(result.tokens, ids);
-    QCOMPARE(result.canvases[0].steps, 2);
-    QVERIFY(result.canvases[0].meanEntropyNats == 0.0F);
-}
-
-void TestGeneration::freezeWhileRunning()
-{
-    GenerationRequest request = basicRequest();
-    request.sampler.maxDenoisingSteps = 6;
-    Driver driver(request, restlessModel(64));
-    driver.step();
-    driver.step();
-    const std::vector<Generation::Freeze> changes{{1, 60}, {6, 61}};
-    driver.generation.freeze(0, changes);
-    driver.step();
-    QCOMPARE(driver.steps[2]->input[1], 60);
-    QCOMPARE(driver.steps[2]->argmax[6], 61);
-    const std::vector<Generation::Freeze> release{{1, std::nullopt}};
-    driver.generation.freeze(0, release);
-    driver.step();
-    QCOMPARE(driver.steps[3]->input[1], 60); // starts from the id it had
-    QVERIFY(driver.steps[3]->argmax[1] != 60);
-    QCOMPARE(driver.steps[3]->frozen, (Mask{0, 0, 0, 0, 0, 0, 1, 0}));
-    const std::vector<Generation::Freeze> releaseAll{{6, std::nullopt}};
-    driver.generation.freeze(0, releaseAll);
-    driver.step();
-    QVERIFY(driver.steps[4]->frozen.empty());
-    QVERIFY(driver.finish().tokens[6] != 61);
-}
-
-void TestGeneration::freezeOfAnotherCanvasIsIgnored()
-{
-    GenerationRequest request = basicRequest();
-    request.maxNewTokens = 16;
-    Driver driver(request, settlingModel(64));
-    const std::vector<Generation::Freeze> changes{{0, 60}};
-    driver.generation.freeze(1, changes);
-    while (driver.canvases.empty()) {
-        driver.step();
-    }
-    driver.generation.freeze(0, changes);
-    const GenerationResult withFreezes = driver.finish();
-    driver.generation.freeze(1, changes); // done
-    QCOMPARE(withFreezes.tokens, Driver(request, settlingModel(64)).finish().tokens);
-}
-
-void TestGeneration::freezeOutOfRangeChangesNothing()
-{
-    Driver driver(basicRequest(), settlingModel(64));
-    for (const Generation::Freeze wrong :
-         {Generation::Freeze{8, 1}, Generation::Freeze{-1, 1}, Generation::Freeze{0, 64}, Generation::Freeze{0, -1}}) {
-        const std::vector<Generation::Freeze> changes{{2, 60}, wrong};
-        QVERIFY_EXCEPTION_THROWN(driver.generation.freeze(0, changes), Error);
-    }
-    driver.step();
-    QVERIFY(driver.steps[0]->frozen.empty());
-}
-
-void TestGeneration::frozenChangeRestartsStability()
-{
-    // A sure model would end in its second step; a position that is frozen to another id in between counts as a change.
-    GenerationRequest request = basicRequest();
-    Driver driver(request, certainModel({Ids(8, 5)}));
-    driver.step();
-    const std::vector<Generation::Freeze> changes{{0, 6}};
-    driver.generation.freeze(0, changes);
-    const GenerationResult result = driver.finish();
-    QCOMPARE(result.canvases[0].steps, 3);
-    QCOMPARE(result.tokens[0], 6);
-
-    Driver same(request, certainModel({Ids(8, 5)}));
-    same.step();
-    const std::vector<Generation::Freeze> noChange{{0, 5}};
-    same.generation.freeze(0, noChange);
-    QCOMPARE(same.finish().canvases[0].steps, 2);
-}
-
 void TestGeneration::bannedIdsNeverAppear()
 {
     GenerationRequest request = basicRequest();
@@ -515,71 +218,6 @@ void TestGeneration::bannedIdsNeverAppear()
         for (const Ids *ids : {&step->input, &step->argmax, &step->next}) {
             QVERIFY(std::all_of(ids->begin(), ids->end(), [](TokenId id) { return id >= 0 && id < 8; }));
         }
-    }
-}
-
-void TestGeneration::stopStringAcrossCanvases()
-{
-    const auto tokenizer = demoTokenizer();
-    const Ids script = tokenizer->encode("the quick brown fox jumps over it", SpecialTokens::Parse);
-    for (const std::int64_t length : {1, 2, 3, 5, 64}) {
-        GenerationRequest request = basicRequest();
-        request.maxNewTokens = static_cast<std::int64_t>(script.size());
-        request.stopStrings = {"own fox"};
-        Driver driver(request, certainModel(inCanvases(script, static_cast<std::size_t>(length))),
-                      {.vocabSize = 8192, .canvasLength = length}, tokenizer);
-        const GenerationResult result = driver.finish();
-        QCOMPARE(result.text, std::string("the quick br"));
-        QCOMPARE(result.rawText, result.text);
-        QCOMPARE(settledText(driver.canvases), result.text);
-        QCOMPARE(result.finish, FinishReason::StopString);
-        QVERIFY(tokenizer->decode(result.tokens, DecodeSpecial::Skip).starts_with(result.text));
-        QVERIFY(result.tokens.size() < script.size());
-    }
-}
-
-void TestGeneration::uselessStopStringsAreRefused()
-{
-    for (const std::string_view stop : {"", "\xA9", "caf\xC3"}) {
-        GenerationRequest request = basicRequest();
-        request.stopStrings = {"fine", std::string(stop)};
-        QVERIFY_EXCEPTION_THROWN(Generation(1, request, fakeConfig({.vocabSize = 8192}), demoTokenizer()), Error);
-    }
-}
-
-void TestGeneration::charactersAcrossCanvases()
-{
-    const auto tokenizer = demoTokenizer();
-    const std::string text = "é, 漢字, 👩‍👩‍👧, नमस्ते and more";
-    const Ids script = tokenizer->encode(text, SpecialTokens::PlainText);
-    for (const std::int64_t length : {1, 2, 7}) {
-        GenerationRequest request = basicRequest();
-        request.maxNewTokens = static_cast<std::int64_t>(script.size());
-        Driver driver(request, certainModel(inCanvases(script, static_cast<std::size_t>(length))),
-                      {.vocabSize = 8192, .canvasLength = length}, tokenizer);
-        const GenerationResult result = driver.finish();
-        QCOMPARE(result.text, text);
-        QCOMPARE(settledText(driver.canvases), text);
-        for (const CanvasEvent &canvas : driver.canvases) {
-            QVERIFY(canvas.settledText.find("\uFFFD") == std::string::npos);
-        }
-    }
-}
-
-void TestGeneration::budgetEndsOnAWholeCharacter()
-{
-    const auto tokenizer = demoTokenizer();
-    const std::string text = "a漢字👩b";
-    const Ids script = tokenizer->encode(text, SpecialTokens::PlainText);
-    for (std::size_t budget = 1; budget <= script.size(); ++budget) {
-        GenerationRequest request = basicRequest();
-        request.maxNewTokens = static_cast<std::int64_t>(budget);
-        Driver driver(request, certainModel(inCanvases(script, 3)), {.vocabSize = 8192, .canvasLength = 3}, tokenizer);
-        const GenerationResult result = driver.finish();
-        QVERIFY(result.tokens.size() <= budget && result.tokens.size() + 3 >= budget);
-        QVERIFY2(text.starts_with(result.text), result.text.c_str());
-        QCOMPARE(settledText(driver.canvases), result.text);
-        QCOMPARE(result.finish, FinishReason::Budget);
     }
 }
 
@@ -608,25 +246,6 @@ void TestGeneration::cancelKeepsWhatWasCommitted()
     QVERIFY(untouched.finish().tokens.empty());
 }
 
-void TestGeneration::cancelTellsTheHeldBackText()
-{
-    const auto tokenizer = demoTokenizer();
-    const Ids script = tokenizer->encode("the quick brown fox", SpecialTokens::Parse);
-    for (std::size_t canvases = 0; canvases < script.size(); ++canvases) {
-        GenerationRequest request = basicRequest();
-        request.maxNewTokens = static_cast<std::int64_t>(script.size());
-        request.stopStrings = {"own fox jumps"};
-        Driver driver(request, certainModel(inCanvases(script, 1)), {.vocabSize = 8192, .canvasLength = 1}, tokenizer);
-        while (driver.canvases.size() < canvases) {
-            driver.step();
-        }
-        driver.canvases.push_back(driver.generation.cancel().value());
-        const GenerationResult result = driver.finish();
-        QCOMPARE(settledText(driver.canvases), result.text);
-        QCOMPARE(result.text, tokenizer->decode(std::span(script).first(canvases), DecodeSpecial::Skip));
-    }
-}
-
 void TestGeneration::uselessResultsAreAnError_data()
 {
     QTest::addColumn<PositionResult>("result");
@@ -650,65 +269,6 @@ void TestGeneration::uselessResultsAreAnError()
     } catch (const Error &error) {
         QCOMPARE(error.kind(), ErrorKind::Backend);
         QVERIFY(std::string(error.what()).find("position 3") != std::string::npos);
-    }
-}
-
-void TestGeneration::requestsOutOfRangeAreNamed_data()
-{
-    using Change = std::function<void(GenerationRequest &)>;
-    QTest::addColumn<Change>("change");
-    QTest::addColumn<QString>("field");
-    const auto row = [](const char *name, const char *field, Change change) {
-        QTest::newRow(name) << std::move(change) << QString::fromLatin1(field);
-    };
-    row("empty prompt", "prompt", [](GenerationRequest &r) { r.prompt.clear(); });
-    row("prompt id too large", "prompt", [](GenerationRequest &r) { r.prompt[1] = 64; });
-    row("prompt id negative", "prompt", [](GenerationRequest &r) { r.prompt[1] = -1; });
-    row("no new tokens", "maxNewTokens", [](GenerationRequest &r) { r.maxNewTokens = 0; });
-    row("negative budget", "maxNewTokens", [](GenerationRequest &r) { r.maxNewTokens = -256; });
-    row("end token too large", "eosTokenIds", [](GenerationRequest &r) { r.eosTokenIds = {1, 106}; });
-    row("pad token negative", "padTokenId", [](GenerationRequest &r) { r.padTokenId = -1; });
-    row("stop strings without a tokenizer", "stopStrings", [](GenerationRequest &r) { r.stopStrings = {"x"}; });
-    row("sampler", "tMax", [](GenerationRequest &r) { r.sampler.tMax = -1.0; });
-    row("bias id", "logitBias", [](GenerationRequest &r) { r.logitBias = {{64, 1.0F}}; });
-    row("bias twice", "logitBias", [](GenerationRequest &r) { r.logitBias = {{4, 1.0F}, {2, 1.0F}, {4, 2.0F}}; });
-    row("bias not a number", "logitBias", [](GenerationRequest &r) {
-        r.logitBias = {{4, std::numeric_limits<float>::quiet_NaN()}};
-    });
-    row("bias infinite", "logitBias", [](GenerationRequest &r) { r.logitBias = {{4, -kBan}}; });
-    row("everything banned", "logitBias", [](GenerationRequest &r) {
-        for (TokenId id = 0; id < 64; ++id) {
-            r.logitBias.push_back({id, kBan});
-        }
-    });
-    row("first canvas empty", "firstCanvas.ids", [](GenerationRequest &r) { r.firstCanvas = CanvasStart{}; });
-    row("first canvas too long", "firstCanvas.ids", [](GenerationRequest &r) {
-        r.firstCanvas = CanvasStart{Ids(9, 1), {}, {}};
-    });
-    row("frozen mask of another length", "firstCanvas.frozen", [](GenerationRequest &r) {
-        r.firstCanvas = CanvasStart{Ids(8, 1), Mask(7, 1), {}};
-    });
-    row("start mask of another length", "firstCanvas.keepAtStart", [](GenerationRequest &r) {
-        r.firstCanvas = CanvasStart{Ids(8, 1), {}, Mask(9, 1)};
-    });
-    row("frozen id outside", "firstCanvas.ids", [](GenerationRequest &r) {
-        r.firstCanvas = CanvasStart{Ids(8, 64), Mask(8, 1), {}};
-    });
-}
-
-void TestGeneration::requestsOutOfRangeAreNamed()
-{
-    QFETCH(std::function<void(GenerationRequest &)>, change);
-    QFETCH(QString, field);
-    GenerationRequest request = basicRequest();
-    change(request);
-    try {
-        const Generation generation(1, request, fakeConfig(), nullptr);
-        QFAIL("accepted");
-    } catch (const Error &error) {
-        QCOMPARE(error.kind(), ErrorKind::InvalidArgument);
-        QCOMPARE(QString::fromStdString(error.subject()), field);
-        QVERIFY(QString::fromUtf8(error.what()).contains(field));
     }
 }
 
