@@ -1,0 +1,371 @@
+// SPDX-FileCopyrightText: 2026 The Palimpsest developers
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/dense_gemm_variants.h"
+#include "kernels/gelu.cuh"
+#include "kernels/ptx.cuh"
+#include "kernels/ptx_sm90.cuh"
+
+#include <cuda.h>
+
+#include <cstdint>
+
+namespace palimpsest::kernels {
+
+namespace {
+
+// The weight is the tall operand: a warpgroup multiplies 64 of its rows with 256 rows of x, so that a canvas reads each
+// weight once and a wgmma (m64n256k16) reads the least shared memory for its work. A block is one producer warp and one
+// or two such warpgroups; the pipeline's stages hold 64 inputs:
+//
+//     weight rows [kWarpgroups * 64][64]  --TMA-->  8 or 16 KiB   (one block's own)
+//     x rows      [256][64]               --TMA-->  32 KiB        (each block of the cluster fetches its share for all)
+//
+// y arrives transposed in the accumulators: a thread holds 2 outputs of 64 rows.
+constexpr int kTileRows = 256;
+constexpr int kTileInputs = 64;
+constexpr int kGroupOutputs = 64;
+constexpr int kInputBytes = kTileInputs * 2;
+constexpr int kXBytes = kTileRows * kInputBytes;
+constexpr int kGroupBytes = kGroupOutputs * kInputBytes;
+static_assert(kInputBytes == 128, "a row of a tile is one line of the 128-byte swizzle");
+
+template <int kWarpgroups>
+struct Pipeline
+{
+    static constexpr int kStages = kWarpgroups == 1 ? 5 : 4; // what fits 227 KiB
+    static constexpr int kStageBytes = kXBytes + kWarpgroups * kGroupBytes;
+    static constexpr int kBarrierBytes = 2 * kStages * 8;
+    static constexpr int kSharedBytes = 1024 + kStages * kStageBytes + kBarrierBytes; // 1024: room to align
+    static constexpr int kThreads = kWarpgroups * 128 + 32;
+};
+
+struct Sizes
+{
+    std::int64_t rows;
+    std::int64_t outputs; ///< columns of the stored matrix
+    int inputTiles;
+    int parts;
+    int cluster;
+    const std::int32_t *activeRows;
+    void *out;
+};
+
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+
+/// The barriers of the pipeline as shared addresses.
+template <int kWarpgroups>
+struct Barriers
+{
+    std::uint32_t first;
+    __device__ std::uint32_t full(int stage) const { return first + static_cast<std::uint32_t>(stage) * 8U; }
+    __device__ std::uint32_t empty(int stage) const { return full(Pipeline<kWarpgroups>::kStages + stage); }
+};
+
+template <int kWarpgroups, WeightLayout kLayout, GemmEpilogue kEpilogue>
+__device__ void produce(const CUtensorMap &weightMap, const CUtensorMap &xMap, const Sizes &sizes, std::uint32_t tiles,
+                        Barriers<kWarpgroups> barriers, int begin, int end)
+{
+    using P = Pipeline<kWarpgroups>;
+    const std::uint32_t rank = ptx::clusterRank();
+    const int shareRows = kTileRows / sizes.cluster;
+    const int firstRow = static_cast<int>(blockIdx.y) * kTileRows + static_cast<int>(rank) * shareRows;
+    const int firstOutput = static_cast<int>(blockIdx.x) * kWarpgroups * kGroupOutputs;
+    const auto everyone = static_cast<std::uint16_t>((1U << static_cast<unsigned>(sizes.cluster)) - 1U);
+    int stage = 0;
+    std::uint32_t parity = 1; // a fresh barrier counts as having ended the phase before its first
+    for (int tile = begin; tile < end; ++tile) {
+        ptx::barrierWait(barriers.empty(stage), parity);
+        const std::uint32_t full = barriers.full(stage);
+        const std::uint32_t x = tiles + static_cast<std::uint32_t>(stage * P::kStageBytes);
+        const std::uint32_t weight = x + kXBytes;
+        ptx::barrierExpect(full, P::kStageBytes);
+        const int input = tile * kTileInputs;
+        if constexpr (kLayout == WeightLayout::InputMajor) {
+            for (int group = 0; group < kWarpgroups; ++group)
+                ptx::copyBox2(weight + static_cast<std::uint32_t>(group * kGroupBytes), &weightMap, full,
+                              firstOutput + group * kGroupOutputs, input);
+        } else if constexpr (kEpilogue == GemmEpilogue::GatedGelu) {
+            ptx::copyBox4(weight, &weightMap, full, input, 0, 0, firstOutput / 16);
+        } else {
+            ptx::copyBox2(weight, &weightMap, full, input, firstOutput);
+        }
+        const std::uint32_t share = x + rank * static_cast<std::uint32_t>(shareRows * kInputBytes);
+        if (sizes.cluster == 1)
+            ptx::copyBox2(share, &xMap, full, input, firstRow);
+        else
+            ptx::copyBox2Multicast(share, &xMap, full, everyone, input, firstRow);
+        if (++stage == P::kStages) {
+            stage = 0;
+            parity ^= 1U;
+        }
+    }
+}
+
+template <int kWarpgroups, WeightLayout kLayout>
+__device__ void consume(float (&sums)[128], const Sizes &sizes, std::uint32_t tiles, Barriers<kWarpgroups> barriers,
+                        int begin, int end)
+{
+    using P = Pipeline<kWarpgroups>;
+    constexpr int kTransposed = kLayout == WeightLayout::InputMajor ? 1 : 0;
+    // Sixteen inputs further on: 32 bytes along a row, or 16 rows of 128 bytes.
+    constexpr std::uint32_t kWeightStep = kTransposed != 0 ? 16 * kInputBytes : 32;
+    const auto group = static_cast<std::uint32_t>(threadIdx.x / 128);
+    const bool releases = threadIdx.x % 128 < static_cast<unsigned>(sizes.cluster);
+    const auto release = [&](int stage) {
+        if (releases)
+            ptx::barrierArriveAt(barriers.empty(stage), threadIdx.x % 128);
+    };
+#pragma unroll
+    for (float &sum : sums)
+        sum = 0.0F;
+    int stage = 0;
+    int previous = 0;
+    std::uint32_t parity = 0;
+    for (int tile = begin; tile < end; ++tile) {
+        ptx::barrierWait(barriers.full(stage), parity);
+        const std::uint32_t x = tiles + static_cast<std::uint32_t>(stage * P::kStageBytes);
+        const std::uint32_t weight = x + kXBytes + group * kGroupBytes;
+        ptx::wgmmaFence();
+#pragma unroll
+        for (std::uint32_t k = 0; k < kTileInputs / 16; ++k)
+            ptx::wgmma64x256x16<kTransposed>(sums, ptx::swizzledMatrix(weight + k * kWeightStep),
+                                             ptx::swizzledMatrix(x + k * 32));
+        ptx::wgmmaCommit();
+        ptx::wgmmaWait<1>(); // the products before these are done with their stage
+        if (tile > begin)
+            release(previous);
+        previous = stage;
+        if (++stage == P::kStages) {
+            stage = 0;
+            parity ^= 1U;
+        }
+    }
+    ptx::wgmmaWait<0>();
+}
+
+// Lanes with neighbouring outputs swap, so that each stores two outputs of one row.
+__device__ __forceinline__ void storePair(Bf16 *out, const Sizes &sizes, std::int64_t rows, std::int64_t row,
+                                          std::int64_t output, float first, float second)
+{
+    const bool odd = (threadIdx.x & 4U) != 0;
+    const float received = __shfl_xor_sync(0xFFFFFFFFU, odd ? first : second, 4);
+    const std::uint32_t pair = odd ? ptx::packBf16(received, second) : ptx::packBf16(first, received);
+    row += odd ? 1 : 0;
+    output -= odd ? 1 : 0;
+    if (row < rows && output < sizes.outputs)
+        *reinterpret_cast<std::uint32_t *>(out + row * sizes.outputs + output) = pair;
+}
+
+template <int kWarpgroups, GemmEpilogue kEpilogue>
+__device__ void store(const float (&sums)[128], const Sizes &sizes, std::int64_t rows)
+{
+    const int group = static_cast<int>(threadIdx.x) / 128;
+    const int warp = static_cast<int>(threadIdx.x) % 128 / 32;
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const std::int64_t firstRow = static_cast<std::int64_t>(blockIdx.y) * kTileRows + lane % 4 * 2;
+    if constexpr (kEpilogue == GemmEpilogue::GatedGelu) {
+        // Eight gate rows alternate with their eight up rows, so a thread holds both halves of its outputs.
+        const std::int64_t output =
+            (static_cast<std::int64_t>(blockIdx.x) * kWarpgroups + group) * (kGroupOutputs / 2) + warp * 8 + lane / 4;
+#pragma unroll
+        for (int j = 0; j < kTileRows / 8; ++j)
+            storePair(static_cast<Bf16 *>(sizes.out), sizes, rows, firstRow + j * 8, output,
+                      geluTanh(sums[j * 4]) * sums[j * 4 + 2], geluTanh(sums[j * 4 + 1]) * sums[j * 4 + 3]);
+        return;
+    }
+    const std::int64_t output =
+        (static_cast<std::int64_t>(blockIdx.x) * kWarpgroups + group) * kGroupOutputs + warp * 16 + lane / 4;
+#pragma unroll
+    for (int j = 0; j < kTileRows / 8; ++j) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            const float first = sums[j * 4 + half * 2];
+            const float second = sums[j * 4 + half * 2 + 1];
+            const std::int64_t row = firstRow + j * 8;
+            if constexpr (kEpilogue == GemmEpilogue::Float) {
+                float *out = static_cast<float *>(sizes.out) + (blockIdx.z * sizes.rows + row) * sizes.outputs +
+                             output + half * 8;
+                if (output + half * 8 < sizes.outputs) {
+                    if (row < rows)
+                        out[0] = first;
+                    if (row + 1 < rows)
+                        out[sizes.outputs] = second;
+                }
+            } else {
+                storePair(static_cast<Bf16 *>(sizes.out), sizes, rows, row, output + half * 8, first, second);
+            }
+        }
+    }
+}
+
+#endif
+
+template <int kWarpgroups, WeightLayout kLayout, GemmEpilogue kEpilogue>
+__global__ __launch_bounds__(Pipeline<kWarpgroups>::kThreads,
+                             1) void hopperKernel(const __grid_constant__ CUtensorMap weightMap,
+                                                  const __grid_constant__ CUtensorMap xMap, const Sizes sizes)
+{
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+    using P = Pipeline<kWarpgroups>;
+    extern __shared__ std::uint8_t shared[];
+    const std::int64_t rows =
+        sizes.activeRows == nullptr ? sizes.rows : min(sizes.rows, std::int64_t{*sizes.activeRows});
+    if (static_cast<std::int64_t>(blockIdx.y) * kTileRows >= rows)
+        return; // the whole cluster: it shares its rows
+    const std::uint32_t tiles = (ptx::sharedAddress(shared) + 1023U) & ~1023U;
+    const Barriers<kWarpgroups> barriers{tiles + P::kStages * P::kStageBytes};
+    if (threadIdx.x == 0) {
+        for (int stage = 0; stage < P::kStages; ++stage) {
+            ptx::barrierInit(barriers.full(stage), 1);
+            ptx::barrierInit(barriers.empty(stage), static_cast<std::uint32_t>(kWarpgroups * sizes.cluster));
+        }
+        ptx::barrierInitFence();
+    }
+    __syncthreads();
+    ptx::clusterBarrier();
+
+    const int part = static_cast<int>(blockIdx.z);
+    const int begin = static_cast<int>(static_cast<std::int64_t>(sizes.inputTiles) * part / sizes.parts);
+    const int end = static_cast<int>(static_cast<std::int64_t>(sizes.inputTiles) * (part + 1) / sizes.parts);
+    if (threadIdx.x >= kWarpgroups * 128) {
+        if (threadIdx.x == kWarpgroups * 128)
+            produce<kWarpgroups, kLayout, kEpilogue>(weightMap, xMap, sizes, tiles, barriers, begin, end);
+        __syncwarp();
+    } else {
+        float sums[128];
+        consume<kWarpgroups, kLayout>(sums, sizes, tiles, barriers, begin, end);
+        store<kWarpgroups, kEpilogue>(sums, sizes, rows);
+    }
+    ptx::clusterBarrier(); // until then the others may arrive at this block's barriers
+#endif
+}
+
+using EncodeTiled = decltype(&cuTensorMapEncodeTiled);
+
+// By way of the runtime, so that nothing links to the driver.
+EncodeTiled encodeTiled()
+{
+    static const EncodeTiled function = [] {
+        void *entry = nullptr;
+        cudaDriverEntryPointQueryResult found{};
+        if (cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000, cudaEnableDefault, &found) !=
+                cudaSuccess ||
+            found != cudaDriverEntryPointSuccess)
+            return EncodeTiled{nullptr};
+        return reinterpret_cast<EncodeTiled>(entry);
+    }();
+    return function;
+}
+
+/// Describes a bf16 tensor to the copy engine: sizes from the fastest dimension on, strides in elements from the second
+/// on.
+template <int kDimensions>
+bool describe(CUtensorMap &map, const Bf16 *data, const cuuint64_t (&sizes)[kDimensions],
+              const std::int64_t (&strides)[kDimensions - 1], const cuuint32_t (&box)[kDimensions])
+{
+    const EncodeTiled encode = encodeTiled();
+    if (encode == nullptr)
+        return false;
+    cuuint64_t strideBytes[kDimensions - 1];
+    cuuint32_t steps[kDimensions];
+    for (int i = 0; i < kDimensions; ++i)
+        steps[i] = 1;
+    for (int i = 0; i + 1 < kDimensions; ++i)
+        strideBytes[i] = static_cast<cuuint64_t>(strides[i]) * 2;
+    return encode(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, kDimensions, const_cast<Bf16 *>(data), sizes, strideBytes,
+                  box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                  CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
+}
+
+template <int kWarpgroups, WeightLayout kLayout, GemmEpilogue kEpilogue>
+cudaError_t launch(const DenseGemmArgs &args, int cluster, cudaStream_t stream)
+{
+    using P = Pipeline<kWarpgroups>;
+    const auto inputs = static_cast<cuuint64_t>(args.inputs);
+    const auto outputs = static_cast<cuuint64_t>(args.outputs);
+    constexpr bool kGated = kEpilogue == GemmEpilogue::GatedGelu;
+    CUtensorMap weightMap;
+    CUtensorMap xMap;
+    bool described = describe<2>(xMap, args.x, {inputs, static_cast<cuuint64_t>(args.rows)}, {args.inputs},
+                                 {kTileInputs, static_cast<cuuint32_t>(kTileRows / cluster)});
+    if constexpr (kGated) // [group of 8][gate or up][8][inputs]: eight gate rows, then their up rows
+        described &= describe<4>(weightMap, args.weight, {inputs, 8, 2, outputs / 16},
+                                 {args.inputs, args.outputs / 2 * args.inputs, 8 * args.inputs},
+                                 {kTileInputs, 8, 2, kWarpgroups * kGroupOutputs / 16});
+    else if constexpr (kLayout == WeightLayout::InputMajor)
+        described &=
+            describe<2>(weightMap, args.weight, {outputs, inputs}, {args.outputs}, {kGroupOutputs, kTileInputs});
+    else
+        described &= describe<2>(weightMap, args.weight, {inputs, outputs}, {args.inputs},
+                                 {kTileInputs, kWarpgroups * kGroupOutputs});
+    if (!described)
+        return cudaErrorInvalidValue;
+
+    const Sizes sizes{.rows = args.rows,
+                      .outputs = kGated ? args.outputs / 2 : args.outputs,
+                      .inputTiles = static_cast<int>((args.inputs + kTileInputs - 1) / kTileInputs),
+                      .parts = args.parts,
+                      .cluster = cluster,
+                      .activeRows = args.activeRows,
+                      .out = args.out};
+    constexpr int kBlockOutputs = kWarpgroups * kGroupOutputs;
+    const std::int64_t blocks = (args.outputs + kBlockOutputs - 1) / kBlockOutputs;
+    const auto kernel = hopperKernel<kWarpgroups, kLayout, kEpilogue>;
+    cudaError_t status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, P::kSharedBytes);
+    if (status != cudaSuccess)
+        return status;
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = static_cast<unsigned>(cluster);
+    attribute.val.clusterDim.y = 1;
+    attribute.val.clusterDim.z = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim =
+        dim3(static_cast<unsigned>((blocks + cluster - 1) / cluster * cluster),
+             static_cast<unsigned>((args.rows + kTileRows - 1) / kTileRows), static_cast<unsigned>(args.parts));
+    config.blockDim = dim3(P::kThreads);
+    config.dynamicSmemBytes = P::kSharedBytes;
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    return cudaLaunchKernelEx(&config, kernel, weightMap, xMap, sizes);
+}
+
+template <int kWarpgroups>
+cudaError_t launchFor(const DenseGemmArgs &args, int cluster, cudaStream_t stream)
+{
+    if (args.layout == WeightLayout::InputMajor)
+        return args.epilogue == GemmEpilogue::Float
+                   ? launch<kWarpgroups, WeightLayout::InputMajor, GemmEpilogue::Float>(args, cluster, stream)
+                   : launch<kWarpgroups, WeightLayout::InputMajor, GemmEpilogue::HalfWidth>(args, cluster, stream);
+    switch (args.epilogue) {
+    case GemmEpilogue::Float:
+        return launch<kWarpgroups, WeightLayout::OutputMajor, GemmEpilogue::Float>(args, cluster, stream);
+    case GemmEpilogue::HalfWidth:
+        return launch<kWarpgroups, WeightLayout::OutputMajor, GemmEpilogue::HalfWidth>(args, cluster, stream);
+    case GemmEpilogue::GatedGelu:
+        return launch<kWarpgroups, WeightLayout::OutputMajor, GemmEpilogue::GatedGelu>(args, cluster, stream);
+    }
+    return cudaErrorInvalidValue;
+}
+
+} // namespace
+
+HopperGemmConfig hopperGemmConfig(std::int64_t outputs, std::int64_t, WeightLayout, int parts)
+{
+    // Tall blocks read x least often; where they would leave multiprocessors idle, short ones.
+    constexpr std::int64_t kMultiprocessors = 132;
+    const std::int64_t tallBlocks = (outputs + 127) / 128 * parts;
+    return {.weightRows = tallBlocks >= kMultiprocessors * 9 / 10 ? 128 : 64, .cluster = outputs > 128 ? 2 : 1};
+}
+
+cudaError_t denseGemmHopper(const DenseGemmArgs &args, HopperGemmConfig config, cudaStream_t stream)
+{
+    if (config.cluster != 1 && config.cluster != 2 && config.cluster != 4)
+        return cudaErrorInvalidValue;
+    return config.weightRows == 128 ? launchFor<2>(args, config.cluster, stream)
+                                    : launchFor<1>(args, config.cluster, stream);
+}
+
+} // namespace palimpsest::kernels

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 The Palimpsest developers
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "kernels/dense_gemm.h"
+
+/// The kernels behind denseGemm(), for arguments that it has checked.
+namespace palimpsest::kernels {
+
+/// mma.sync and cp.async: every supported chip.
+[[nodiscard]] cudaError_t denseGemmPortable(const DenseGemmArgs &args, cudaStream_t stream);
+
+/// Tile choices of the Hopper kernel.
+struct HopperGemmConfig
+{
+    int weightRows = 64; ///< outputs of a block: 64 or 128, one or two warpgroups
+    int cluster = 1;     ///< blocks side by side along the outputs that share what they read of x: 1, 2 or 4
+};
+
+/// TMA, mbarrier and wgmma: compute capability 9.0 alone.
+[[nodiscard]] cudaError_t denseGemmHopper(const DenseGemmArgs &args, HopperGemmConfig config, cudaStream_t stream);
+
+/// The tuned choice for a shape.
+[[nodiscard]] HopperGemmConfig hopperGemmConfig(std::int64_t outputs, std::int64_t inputs, WeightLayout layout,
+                                                int parts);
+
+} // namespace palimpsest::kernels

@@ -1,0 +1,244 @@
+// SPDX-FileCopyrightText: 2026 The Palimpsest developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "gpu_check.h"
+#include "kernels/dense_gemm.h"
+#include "kernels/dense_gemm_variants.h"
+
+#include <functional>
+
+using namespace palimpsest;
+using namespace palimpsest::gpu_check;
+using kernels::Bf16;
+using kernels::DenseGemmArgs;
+using kernels::GemmEpilogue;
+using kernels::GemmVariant;
+using kernels::WeightLayout;
+
+namespace {
+
+using Launch = std::function<cudaError_t(const DenseGemmArgs &)>;
+
+struct Case
+{
+    std::int64_t rows;
+    std::int64_t outputs;
+    std::int64_t inputs;
+};
+
+struct Operands
+{
+    std::vector<Bf16> x;
+    std::vector<Bf16> weight; ///< as OutputMajor
+};
+
+std::mt19937 &random()
+{
+    static std::mt19937 generator(std::random_device{}());
+    return generator;
+}
+
+Operands randomOperands(const Case &shape)
+{
+    const float deviation = 1.0F / std::sqrt(static_cast<float>(shape.inputs));
+    return {roundedToBf16(randomFloats(static_cast<std::size_t>(shape.rows * shape.inputs), random())),
+            roundedToBf16(randomFloats(static_cast<std::size_t>(shape.outputs * shape.inputs), random(), deviation))};
+}
+
+std::vector<Bf16> transposed(const std::vector<Bf16> &weight, const Case &shape)
+{
+    std::vector<Bf16> out(weight.size());
+    for (std::int64_t n = 0; n < shape.outputs; ++n)
+        for (std::int64_t k = 0; k < shape.inputs; ++k)
+            out[static_cast<std::size_t>(k * shape.outputs + n)] =
+                weight[static_cast<std::size_t>(n * shape.inputs + k)];
+    return out;
+}
+
+double product(const Operands &operands, const Case &shape, std::int64_t row, std::int64_t output)
+{
+    double sum = 0.0;
+    for (std::int64_t k = 0; k < shape.inputs; ++k)
+        sum += static_cast<double>(fromBf16(operands.x[static_cast<std::size_t>(row * shape.inputs + k)])) *
+               static_cast<double>(fromBf16(operands.weight[static_cast<std::size_t>(output * shape.inputs + k)]));
+    return sum;
+}
+
+double gelu(double x)
+{
+    return 0.5 * x * (1.0 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
+}
+
+// What the kernel should store at (row, column), and whether that was stored: every element is compared where the
+// product is small, otherwise a random sample and the last row and column.
+void compare(const std::vector<float> &found, const Operands &operands, const Case &shape, GemmEpilogue epilogue,
+             const std::string &what)
+{
+    const bool gated = epilogue == GemmEpilogue::GatedGelu;
+    const std::int64_t width = gated ? shape.outputs / 2 : shape.outputs;
+    const auto wantedAt = [&](std::int64_t row, std::int64_t column) {
+        const double first = product(operands, shape, row, column);
+        return gated ? gelu(first) * product(operands, shape, row, column + width) : first;
+    };
+    std::vector<float> some;
+    std::vector<double> wanted;
+    const auto take = [&](std::int64_t row, std::int64_t column) {
+        some.push_back(found[static_cast<std::size_t>(row * width + column)]);
+        wanted.push_back(wantedAt(row, column));
+    };
+    if (shape.rows * shape.outputs * shape.inputs < 20'000'000) {
+        for (std::int64_t row = 0; row < shape.rows; ++row)
+            for (std::int64_t column = 0; column < width; ++column)
+                take(row, column);
+    } else {
+        for (int i = 0; i < 3000; ++i)
+            take(static_cast<std::int64_t>(random()()) % shape.rows, static_cast<std::int64_t>(random()()) % width);
+        for (std::int64_t column = 0; column < width; column += 7)
+            take(shape.rows - 1, column);
+        for (std::int64_t row = 0; row < shape.rows; ++row)
+            take(row, width - 1);
+        require(std::none_of(found.begin(), found.end(), [](float value) { return std::isnan(value); }),
+                what + ": elements were not written");
+    }
+    // Exact products, sums of n terms in fp32: sqrt(n) 2^-24 at most of the terms' norm. bf16 results add 2^-9 /
+    // sqrt(3).
+    const double bound = epilogue == GemmEpilogue::Float ? 1e-5 : 0x1p-8;
+    requireClose(some, wanted, bound, what);
+}
+
+void run(const Case &shape, GemmEpilogue epilogue, WeightLayout layout, int parts, const std::string &variant,
+         const Launch &launch)
+{
+    const std::string what =
+        variant + " " + std::to_string(shape.rows) + " x " + std::to_string(shape.outputs) + " x " +
+        std::to_string(shape.inputs) + " epilogue " + std::to_string(static_cast<int>(epilogue)) +
+        (layout == WeightLayout::InputMajor ? " input-major" : "") + " parts " + std::to_string(parts);
+    const Operands operands = randomOperands(shape);
+    const DeviceArray<Bf16> x(operands.x);
+    const DeviceArray<Bf16> weight(layout == WeightLayout::OutputMajor ? operands.weight
+                                                                       : transposed(operands.weight, shape));
+    const auto width =
+        static_cast<std::size_t>(epilogue == GemmEpilogue::GatedGelu ? shape.outputs / 2 : shape.outputs);
+    const std::size_t count = static_cast<std::size_t>(shape.rows) * width;
+    DenseGemmArgs args{.rows = shape.rows,
+                       .outputs = shape.outputs,
+                       .inputs = shape.inputs,
+                       .x = x.data(),
+                       .weight = weight.data(),
+                       .layout = layout,
+                       .epilogue = epilogue,
+                       .parts = parts};
+    if (epilogue != GemmEpilogue::Float) {
+        const DeviceArray<Bf16> out(count);
+        args.out = out.data();
+        ok(launch(args), what);
+        compare(widened(out.host(what)), operands, shape, epilogue, what);
+        return;
+    }
+    const DeviceArray<float> out(count * static_cast<std::size_t>(parts));
+    args.out = out.data();
+    ok(launch(args), what);
+    const auto found = out.host(what);
+    std::vector<float> sum(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(count));
+    for (std::size_t i = count; i < found.size(); ++i)
+        sum[i % count] += found[i];
+    compare(sum, operands, shape, epilogue, what);
+
+    // Fewer rows, the same bits.
+    const std::int64_t fewer = (shape.rows + 1) / 2;
+    const DeviceArray<float> again(count * static_cast<std::size_t>(parts));
+    args.out = again.data();
+    args.rows = fewer;
+    ok(launch(args), what);
+    const auto other = again.host(what);
+    const std::size_t rowFloats = static_cast<std::size_t>(fewer) * width;
+    bool same = true;
+    for (std::size_t part = 0; part < static_cast<std::size_t>(parts); ++part)
+        same = same && std::memcmp(other.data() + part * rowFloats, found.data() + part * count, rowFloats * 4) == 0;
+    require(same, what + ": the bits depend on the number of rows");
+
+    // A count in device memory: rows behind it stay as they were.
+    const std::int32_t active = static_cast<std::int32_t>(shape.rows / 3);
+    const DeviceArray<std::int32_t> activeRows(std::vector<std::int32_t>{active});
+    const DeviceArray<float> limited(count * static_cast<std::size_t>(parts));
+    args.out = limited.data();
+    args.rows = shape.rows;
+    args.activeRows = activeRows.data();
+    ok(launch(args), what);
+    const auto part = limited.host(what);
+    for (std::size_t i = 0; i < part.size(); ++i) {
+        const bool wanted = static_cast<std::int32_t>(i % count / width) < active;
+        if (wanted ? std::memcmp(&part[i], &found[i], 4) != 0 : !std::isnan(part[i])) {
+            fail(what + ": active rows");
+            break;
+        }
+    }
+}
+
+void refusals()
+{
+    const DeviceArray<Bf16> memory(4096);
+    const DenseGemmArgs good{.rows = 4,
+                             .outputs = 32,
+                             .inputs = 32,
+                             .x = memory.data(),
+                             .weight = memory.data(),
+                             .epilogue = GemmEpilogue::HalfWidth,
+                             .out = memory.data() + 2048};
+    const auto refused = [&](const std::string &what, const std::function<void(DenseGemmArgs &)> &change) {
+        DenseGemmArgs args = good;
+        change(args);
+        require(kernels::denseGemm(args, nullptr) == cudaErrorInvalidValue, "refused: " + what);
+    };
+    refused("12 inputs", [](DenseGemmArgs &args) { args.inputs = 12; });
+    refused("12 outputs", [](DenseGemmArgs &args) { args.outputs = 12; });
+    refused("24 gated outputs", [](DenseGemmArgs &args) {
+        args.outputs = 24;
+        args.epilogue = GemmEpilogue::GatedGelu;
+    });
+    refused("parts of a rounded product", [](DenseGemmArgs &args) { args.parts = 2; });
+    refused("no weight", [](DenseGemmArgs &args) { args.weight = nullptr; });
+    DenseGemmArgs empty = good;
+    empty.rows = 0;
+    require(kernels::denseGemm(empty, nullptr) == cudaSuccess, "no rows are nothing to do");
+}
+
+void allOf(const Case &shape, const std::string &variant, const Launch &launch)
+{
+    for (const GemmEpilogue epilogue : {GemmEpilogue::Float, GemmEpilogue::HalfWidth})
+        for (const WeightLayout layout : {WeightLayout::OutputMajor, WeightLayout::InputMajor})
+            run(shape, epilogue, layout, 1, variant, launch);
+    if (shape.outputs % 16 == 0)
+        run(shape, GemmEpilogue::GatedGelu, WeightLayout::OutputMajor, 1, variant, launch);
+    for (const WeightLayout layout : {WeightLayout::OutputMajor, WeightLayout::InputMajor}) {
+        const int parts = kernels::denseGemmParts(shape.outputs, shape.inputs, layout);
+        if (parts > 1)
+            run(shape, GemmEpilogue::Float, layout, parts, variant, launch);
+    }
+}
+
+} // namespace
+
+int main()
+{
+    requireDevice();
+    refusals();
+    // Tails of every tile: rows of 128 and 256, outputs of 64 and 128, inputs of 32 and 64.
+    const std::vector<Case> shapes = {{1, 8, 8},      {17, 48, 40},     {256, 256, 128},   {257, 136, 72},
+                                      {64, 320, 192}, {300, 528, 1096}, {100, 2816, 2112}, {256, 4224, 2816}};
+    cudaDeviceProp properties{};
+    ok(cudaGetDeviceProperties(&properties, 0), "properties");
+    for (const Case &shape : shapes) {
+        allOf(shape, "portable",
+              [](const DenseGemmArgs &args) { return kernels::denseGemm(args, GemmVariant::Portable, nullptr); });
+        if (properties.major != 9 || properties.minor != 0)
+            continue;
+        for (const int weightRows : {64, 128})
+            for (const int cluster : {1, 2, 4})
+                allOf(shape, "hopper " + std::to_string(weightRows) + "/" + std::to_string(cluster),
+                      [&](const DenseGemmArgs &args) {
+                          return kernels::denseGemmHopper(args, {weightRows, cluster}, nullptr);
+                      });
+    }
+    return finish("dense_gemm");
+}
