@@ -125,8 +125,10 @@ std::vector<std::int64_t> EditPlanner::usualLengths(std::int64_t selected) const
     if (m_request.noise != NoiseAmount::Full) {
         return {selected};
     }
-    const std::int64_t step = std::max<std::int64_t>(1, selected / 8);
-    return {selected, selected - step, selected + step, selected + 2 * step};
+    // Words with mistakes in them have more tokens than correct ones. Lengths farther off were tried on the demo model
+    // and filled up with repetitions.
+    const std::int64_t step = std::max<std::int64_t>(1, selected / 16);
+    return {selected, selected - step, selected - 2 * step, selected + step};
 }
 
 Gap EditPlanner::gapOfLength(const Gap &gap, std::int64_t length, std::uint64_t seed) const
