@@ -50,11 +50,13 @@ std::string requireTextFile(const fs::path &path)
 GenerationDefaults readGenerationDefaults(const fs::path &path, const ModelConfig &config,
                                           std::vector<std::string> &warnings)
 {
-    if (const auto text = readTextFile(path))
-        return parseGenerationDefaults(*text, path.string(), config);
-    warnings.push_back(path.filename().string() + " is missing; the usual generation settings are used.");
     GenerationDefaults defaults;
-    defaults.eosTokenIds = config.eosTokenIds;
+    if (const auto text = readTextFile(path))
+        defaults = parseGenerationDefaults(*text, path.string(), config);
+    else
+        warnings.push_back(path.filename().string() + " is missing; the usual generation settings are used.");
+    if (defaults.eosTokenIds.empty())
+        defaults.eosTokenIds = config.eosTokenIds;
     return defaults;
 }
 

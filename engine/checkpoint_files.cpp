@@ -66,8 +66,11 @@ std::optional<std::map<std::string, std::string>> readIndex(const fs::path &path
     const nlohmann::json document = parseStrictJson(*text, path.string());
     const JsonFields fields = JsonFields(document, path.string()).object("weight_map");
     std::map<std::string, std::string> index;
-    for (const auto &[tensor, file] : fields.value().items())
+    for (const auto &[tensor, file] : fields.value().items()) {
+        if (hasControlCharacters(tensor))
+            fields.fail(tensor, "this key", "the name of a tensor");
         index[tensor] = fields.string(tensor);
+    }
     if (index.empty())
         throw Error(ErrorKind::InvalidCheckpoint, path.string() + ": field weight_map names no file", path.string());
     return index;

@@ -112,20 +112,27 @@ const json &JsonFields::require(std::string_view name, std::string_view wanted) 
     return *value;
 }
 
+std::string JsonFields::shownField(std::string_view name) const
+{
+    std::string field = fieldName(name);
+    return hasControlCharacters(field) ? describeJson(field) : field;
+}
+
 void JsonFields::fail(std::string_view name, std::string_view found, std::string_view wanted) const
 {
+    const std::string field = shownField(name);
     throw Error(ErrorKind::InvalidCheckpoint,
-                m_path + ": field " + fieldName(name) + ": found " + std::string(found) + ", wanted " +
-                    std::string(wanted),
-                fieldName(name));
+                m_path + ": field " + field + ": found " + std::string(found) + ", wanted " + std::string(wanted),
+                field);
 }
 
 void JsonFields::failUnsupported(std::string_view name, std::string_view found, std::string_view wanted) const
 {
+    const std::string field = shownField(name);
     throw Error(ErrorKind::Unsupported,
-                m_path + ": field " + fieldName(name) + ": found " + std::string(found) +
-                    ", but this program supports only " + std::string(wanted),
-                fieldName(name));
+                m_path + ": field " + field + ": found " + std::string(found) + ", but this program supports only " +
+                    std::string(wanted),
+                field);
 }
 
 std::int64_t JsonFields::checkInteger(std::string_view name, const json &value, IntegerRange range) const

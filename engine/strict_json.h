@@ -62,12 +62,15 @@ public:
 
     [[nodiscard]] const std::string &path() const noexcept { return m_path; }
     [[nodiscard]] const nlohmann::json &value() const noexcept { return *m_value; }
+    /// With the names of the objects around it: "text_config.head_dim".
     [[nodiscard]] std::string fieldName(std::string_view name) const { return m_prefix + std::string(name); }
     [[noreturn]] void fail(std::string_view name, std::string_view found, std::string_view wanted) const;
     /// As fail, but Error Unsupported: the value is well-formed and means something this program does not do.
     [[noreturn]] void failUnsupported(std::string_view name, std::string_view found, std::string_view wanted) const;
 
 private:
+    /// The name for a message: escaped if the file put control characters into it.
+    [[nodiscard]] std::string shownField(std::string_view name) const;
     [[nodiscard]] std::int64_t checkInteger(std::string_view name, const nlohmann::json &value,
                                             IntegerRange range) const;
 

@@ -332,6 +332,9 @@ void TestCheckpointFaults::damagedFolders_data()
         {InvalidCheckpoint, {"model.safetensors.index.json", "names no file"}});
     row("index with a number", write("model.safetensors.index.json", R"({"weight_map": {"a": 5}})"),
         {InvalidCheckpoint, {"weight_map.a", "found 5"}});
+    row("index with a name that moves the cursor",
+        write("model.safetensors.index.json", R"({"weight_map": {"\u001b[2J": "model.safetensors"}})"),
+        {InvalidCheckpoint, {"weight_map.\\u001b[2J", "the name of a tensor"}});
     row("index names a missing file",
         write("model.safetensors.index.json", R"({"weight_map": {"a": "model-00001-of-00002.safetensors"}})"),
         {InvalidCheckpoint, {"model-00001-of-00002.safetensors", "missing", "download it again"}});
