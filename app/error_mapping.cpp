@@ -40,6 +40,7 @@ std::string exitCodeHelp()
            "  5    a file or folder is missing, or may not be read or written\n"
            "  6    prompt and answer do not fit the model's context\n"
            "  7    the computing device failed, or memory does not suffice\n"
+           "  8    the model's answer could not be used; the text is as it was\n"
            "  130  cancelled with Ctrl-C (143: ended by SIGTERM); files are as they were\n";
 }
 

@@ -19,6 +19,7 @@ enum class ExitCode : int {
     File = 5,
     ContextLength = 6,
     Device = 7,
+    NoResult = 8,
     Cancelled = 130, ///< 128 + SIGINT, as shells expect; 143 after SIGTERM
 };
 

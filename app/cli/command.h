@@ -36,6 +36,8 @@ struct Command
     std::function<ExitCode(CommandContext &)> run;
 };
 
+[[nodiscard]] Command addEditCommand(CLI::App &program);
+[[nodiscard]] Command addFillCommand(CLI::App &program);
 [[nodiscard]] Command addGenerateCommand(CLI::App &program);
 [[nodiscard]] Command addProofreadCommand(CLI::App &program);
 [[nodiscard]] Command addTokensCommand(CLI::App &program);

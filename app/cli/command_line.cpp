@@ -130,8 +130,8 @@ int parseAndRun(int argc, const char *const *argv)
     program.footer([] { return helpFooter(kExamples) + "\n" + modelHelp(); });
     program.require_subcommand(0, 1);
     program.fallthrough();
-    const std::array commands{addProofreadCommand(program), addGenerateCommand(program), addTokensCommand(program),
-                              addInspectCommand(program)};
+    const std::array commands{addProofreadCommand(program), addGenerateCommand(program), addEditCommand(program),
+                              addFillCommand(program),      addTokensCommand(program),   addInspectCommand(program)};
     try {
         program.parse(argc, argv);
     } catch (const CLI::Success &request) { // --help or --version

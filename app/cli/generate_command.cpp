@@ -184,7 +184,7 @@ ExitCode run(const GenerateOptions &options, CommandContext &context)
     const GenerationResult &result = results.front();
     if (result.finish == FinishReason::Cancelled)
         return ExitCode::Cancelled;
-    RunFigures figures = runFigures(results, runMs, progress.board().stepMs());
+    RunFigures figures = runFigures(results, runMs, progress.board().meanStepMs());
     figures.openMs = model.openMs;
     figures.loadMs = engine.loadMs;
     const Answer answer = answerOf(model, options.raw, result);

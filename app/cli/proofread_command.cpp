@@ -132,7 +132,7 @@ std::optional<Corrected> correct(const ProofreadCommandOptions &options, const P
     if (cancelled)
         return std::nullopt;
     corrected.merge = merge(work, corrected.results, chat);
-    corrected.figures = runFigures(corrected.results, runMs, progress.board().stepMs());
+    corrected.figures = runFigures(corrected.results, runMs, progress.board().meanStepMs());
     corrected.figures.openMs = model.openMs;
     corrected.figures.loadMs = engine.loadMs;
     corrected.model = toJson(model, engine.scheduler->backendInfo());

@@ -31,6 +31,8 @@ public:
     {
         m_board.update(m_slot, [this, &event](SlotState &slot) {
             slot.event = event;
+            m_board.m_stepMsSum += event->stepMs;
+            ++m_board.m_stepCount;
             double &shown = m_board.m_stepMs;
             shown = shown == 0.0 ? event->stepMs : shown + kStepSmoothing * (event->stepMs - shown);
         });
@@ -95,6 +97,12 @@ std::size_t RunBoard::firstUnfinished() const
 {
     const std::lock_guard lock(m_mutex);
     return m_firstUnfinished;
+}
+
+double RunBoard::meanStepMs() const
+{
+    const std::lock_guard lock(m_mutex);
+    return m_stepCount == 0 ? 0.0 : m_stepMsSum / static_cast<double>(m_stepCount);
 }
 
 double RunBoard::stepMs() const

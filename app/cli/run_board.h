@@ -44,6 +44,7 @@ public:
     [[nodiscard]] SlotState slot(std::size_t index) const; ///< any thread
     [[nodiscard]] std::size_t doneCount() const;           ///< any thread
     [[nodiscard]] std::size_t firstUnfinished() const;     ///< any thread; slots() if there is none
+    [[nodiscard]] double meanStepMs() const;               ///< any thread; over all steps of all slots; 0 = unknown
     [[nodiscard]] double stepMs() const;                   ///< any thread; smoothed over the last steps; 0 = unknown
 
 private:
@@ -55,6 +56,8 @@ private:
     std::size_t m_done = 0;
     std::size_t m_firstUnfinished = 0;
     double m_stepMs = 0.0;
+    double m_stepMsSum = 0.0;
+    std::int64_t m_stepCount = 0;
     std::function<void()> m_onChange;
 };
 
