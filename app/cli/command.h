@@ -36,6 +36,7 @@ struct Command
     std::function<ExitCode(CommandContext &)> run;
 };
 
+[[nodiscard]] Command addBenchCommand(CLI::App &program);
 [[nodiscard]] Command addEditCommand(CLI::App &program);
 [[nodiscard]] Command addFillCommand(CLI::App &program);
 [[nodiscard]] Command addGenerateCommand(CLI::App &program);

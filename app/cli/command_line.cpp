@@ -131,7 +131,8 @@ int parseAndRun(int argc, const char *const *argv)
     program.require_subcommand(0, 1);
     program.fallthrough();
     const std::array commands{addProofreadCommand(program), addGenerateCommand(program), addEditCommand(program),
-                              addFillCommand(program),      addTokensCommand(program),   addInspectCommand(program)};
+                              addFillCommand(program),      addTokensCommand(program),   addInspectCommand(program),
+                              addBenchCommand(program)};
     try {
         program.parse(argc, argv);
     } catch (const CLI::Success &request) { // --help or --version

@@ -1,0 +1,248 @@
+// SPDX-FileCopyrightText: 2026 The Palimpsest developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "app/cli/bench_floor.h"
+#include "app/cli/command.h"
+#include "app/cli/model_session.h"
+#include "app/cli/options.h"
+#include "app/cli/run_report.h"
+#include "engine/cpu/cpu_backend.h"
+#include "engine/error.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <fmt/format.h>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+namespace palimpsest::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::string_view kExamples =
+    "  palimpsest bench                              no context, 1024 and 4096 tokens; 1 and 4 canvases\n"
+    "  palimpsest bench --context 0 --batch 1 --batch 8 --steps 20\n"
+    "  palimpsest bench --threads 1 --json           for programs\n";
+
+constexpr std::uint64_t kSeed = 1;
+
+struct BenchOptions
+{
+    std::vector<std::int64_t> contexts{0, 1024, 4096};
+    std::vector<std::int64_t> batches{1, 4};
+    int steps = 10;
+    bool json = false;
+    ModelOptions model;
+};
+
+struct Measurement
+{
+    std::int64_t context = 0;
+    std::int64_t batch = 0;
+    double medianMs = 0.0;
+    double leastMs = 0.0;
+    double mostMs = 0.0;
+    double floorMs = 0.0;
+};
+
+struct Prefill
+{
+    std::int64_t tokens = 0; ///< added to the cache
+    double ms = 0.0;
+};
+
+double millisecondsSince(Clock::time_point start)
+{
+    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+std::vector<TokenId> randomIds(const ModelConfig &config, std::int64_t count, std::uint32_t canvas)
+{
+    const NoiseAddress address{.seed = kSeed, .canvas = canvas, .step = 0};
+    std::vector<TokenId> ids;
+    for (std::int64_t position = 0; position < count; ++position) {
+        ids.push_back(
+            uniformTokenId(address, NoiseKind::InitialCanvas, static_cast<std::uint32_t>(position), config.vocabSize));
+    }
+    return ids;
+}
+
+/// The canvases of one measured batch and what they need.
+class Batch
+{
+public:
+    Batch(Backend &backend, const Sequence &prefix, std::int64_t size) : m_backend(backend)
+    {
+        const ModelConfig &config = backend.config();
+        const auto count = static_cast<std::size_t>(size);
+        m_results.resize(count, std::vector<PositionResult>(static_cast<std::size_t>(config.canvasLength)));
+        for (std::size_t index = 0; index < count; ++index) {
+            m_canvases.push_back(randomIds(config, config.canvasLength, static_cast<std::uint32_t>(index)));
+            m_conditioning.push_back(backend.newSelfConditioning());
+        }
+        for (std::size_t index = 0; index < count; ++index) {
+            m_jobs.push_back({.prefix = &prefix,
+                              .canvas = m_canvases[index],
+                              .conditioning = m_conditioning[index].get(),
+                              .temperature = 0.6F,
+                              .noise = {.seed = kSeed, .canvas = static_cast<std::uint32_t>(index), .step = 1},
+                              .logitBias = {},
+                              .results = m_results[index]});
+        }
+    }
+
+    /// Wall clock of one step, and the next canvas is what this one sampled.
+    double step()
+    {
+        const Clock::time_point start = Clock::now();
+        m_backend.denoise(m_jobs);
+        const double ms = millisecondsSince(start);
+        for (std::size_t index = 0; index < m_jobs.size(); ++index) {
+            for (std::size_t position = 0; position < m_canvases[index].size(); ++position)
+                m_canvases[index][position] = m_results[index][position].sampled;
+        }
+        return ms;
+    }
+
+private:
+    Backend &m_backend;
+    std::vector<std::vector<TokenId>> m_canvases;
+    std::vector<std::vector<PositionResult>> m_results;
+    std::vector<std::unique_ptr<SelfConditioning>> m_conditioning;
+    std::vector<DenoiseJob> m_jobs;
+};
+
+Measurement measure(Backend &backend, const Sequence &prefix, std::int64_t batchSize, int steps)
+{
+    Batch batch(backend, prefix, batchSize);
+    (void)batch.step(); // warm-up: without self-conditioning, with cold caches
+    std::vector<double> times;
+    for (int step = 0; step < steps; ++step)
+        times.push_back(batch.step());
+    std::sort(times.begin(), times.end());
+    return {.context = prefix.length(),
+            .batch = batchSize,
+            .medianMs = times[times.size() / 2],
+            .leastMs = times.front(),
+            .mostMs = times.back()};
+}
+
+void requireRoom(const ModelConfig &config, const std::vector<std::int64_t> &contexts)
+{
+    const std::int64_t largest = contexts.back();
+    if (largest + config.canvasLength <= config.maxPositions)
+        return;
+    throw Error(ErrorKind::ContextLength,
+                fmt::format("--context {}: with a canvas of {} that is more than the model's context of {} tokens",
+                            largest, config.canvasLength, config.maxPositions),
+                "context");
+}
+
+std::string table(const LoadedModel &model, const BackendInfo &info, const ProductRates &rates,
+                  const std::vector<Prefill> &prefills, const std::vector<Measurement> &measurements)
+{
+    constexpr double kGiga = 1e9;
+    const ModelConfig &config = model.checkpoint->config();
+    std::string text = fmt::format("{}\n{}: {} layers, hidden {}, vocabulary {}, canvas {}\n", info.deviceName,
+                                   model.location.directory.string(), config.layers.size(), config.hiddenSize,
+                                   config.vocabSize, config.canvasLength);
+    text += fmt::format("oneDNN products: {:.0f} GFLOP/s at [{} x {} x {}], {:.0f} at the vocabulary's\n",
+                        rates.layerFlops / kGiga, config.canvasLength, config.hiddenSize, config.denseIntermediateSize,
+                        rates.vocabularyFlops / kGiga);
+    for (const Prefill &prefill : prefills) {
+        text += fmt::format("prompt: {} tokens in {:.1f} ms, {:.3f} ms each\n", prefill.tokens, prefill.ms,
+                            prefill.ms / static_cast<double>(prefill.tokens));
+    }
+    text += fmt::format("\n{:>8} {:>9} {:>15} {:>17} {:>14} {:>10} {:>12}\n", "context", "canvases", "ms a step",
+                        "least to most", "ms a canvas", "floor ms", "times floor");
+    for (const Measurement &row : measurements) {
+        text += fmt::format("{:>8} {:>9} {:>15.1f} {:>17} {:>14.1f} {:>10.1f} {:>12.2f}\n", row.context, row.batch,
+                            row.medianMs, fmt::format("{:.1f} to {:.1f}", row.leastMs, row.mostMs),
+                            row.medianMs / static_cast<double>(row.batch), row.floorMs, row.medianMs / row.floorMs);
+    }
+    return text;
+}
+
+nlohmann::json report(const LoadedModel &model, const BackendInfo &info, const ProductRates &rates,
+                      const std::vector<Prefill> &prefills, const std::vector<Measurement> &measurements)
+{
+    nlohmann::json rows = nlohmann::json::array();
+    for (const Measurement &row : measurements) {
+        rows.push_back({{"context", row.context},
+                        {"canvases", row.batch},
+                        {"median_ms", row.medianMs},
+                        {"least_ms", row.leastMs},
+                        {"most_ms", row.mostMs},
+                        {"floor_ms", row.floorMs}});
+    }
+    nlohmann::json prompts = nlohmann::json::array();
+    for (const Prefill &prefill : prefills)
+        prompts.push_back({{"tokens", prefill.tokens}, {"ms", prefill.ms}});
+    return {{"command", "bench"},
+            {"model", toJson(model, info)},
+            {"layer_product_flops", rates.layerFlops},
+            {"vocabulary_product_flops", rates.vocabularyFlops},
+            {"prefill", std::move(prompts)},
+            {"steps", std::move(rows)}};
+}
+
+ExitCode run(BenchOptions options)
+{
+    const LoadedModel model = openModel(options.model);
+    const ModelConfig &config = model.checkpoint->config();
+    std::sort(options.contexts.begin(), options.contexts.end());
+    requireRoom(config, options.contexts);
+    const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    const ProductRates rates = measureProductRates(config, model.threads == 0 ? cores : model.threads);
+    const std::unique_ptr<Backend> backend = cpu::makeCpuBackend(model.checkpoint, {.threads = model.threads});
+    const std::unique_ptr<Sequence> prefix = backend->newSequence();
+    std::vector<Prefill> prefills;
+    std::vector<Measurement> measurements;
+    for (const std::int64_t context : options.contexts) {
+        if (const std::int64_t missing = context - prefix->length(); missing > 0) {
+            const std::vector<TokenId> ids = randomIds(config, missing, static_cast<std::uint32_t>(prefills.size()));
+            const Clock::time_point start = Clock::now();
+            (void)backend->encode(*prefix, ids, {});
+            prefills.push_back({missing, millisecondsSince(start)});
+        }
+        for (const std::int64_t batch : options.batches) {
+            Measurement row = measure(*backend, *prefix, batch, options.steps);
+            row.floorMs = static_cast<double>(batch) * floorMs(stepWork(config, context), rates);
+            measurements.push_back(row);
+        }
+    }
+    printResult(options.json ? dumpJson(report(model, backend->info(), rates, prefills, measurements))
+                             : table(model, backend->info(), rates, prefills, measurements));
+    return ExitCode::Success;
+}
+
+} // namespace
+
+Command addBenchCommand(CLI::App &program)
+{
+    auto options = std::make_shared<BenchOptions>();
+    CLI::App *command =
+        program.add_subcommand("bench", "Measure milliseconds a denoising step, beside what the machine's "
+                                        "matrix products would allow");
+    command->add_option("--context", options->contexts, "Tokens in front of the canvas; may be given several times")
+        ->check(CLI::NonNegativeNumber)
+        ->allow_extra_args(false);
+    command->add_option("--batch", options->batches, "Canvases in one step; may be given several times")
+        ->check(CLI::Range(1, 64))
+        ->allow_extra_args(false);
+    command->add_option("--steps", options->steps, "Steps to measure; the median counts")
+        ->check(CLI::Range(1, 10'000))
+        ->capture_default_str();
+    command->add_flag("--json", options->json, "JSON instead of a table");
+    addModelOptions(*command, options->model);
+    command->footer([] { return helpFooter(kExamples); });
+    return {command, [options](CommandContext &) {
+                return run(*options);
+            }};
+}
+
+} // namespace palimpsest::cli
