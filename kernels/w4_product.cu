@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 The Palimpsest developers
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/w4_product_portable.cuh"
+
+#include <algorithm>
+
+namespace palimpsest::kernels::w4 {
+
+namespace {
+
+/// Blocks of threads of 1..mostWarps multiplying warps: the number whose busiest multiprocessor has the least to do. An
+/// item costs its row blocks and something for its beginning and end. Row blocks do not meet before the output, so the
+/// choice does not touch the result.
+int chooseWarps(int rowBlocks, std::int64_t tokenTileCount, int multiprocessors, int mostWarps)
+{
+    std::int64_t best = 0;
+    int chosen = 1;
+    for (int warps = 1; warps <= mostWarps; ++warps) {
+        const std::int64_t items = (rowBlocks + warps - 1) / warps * tokenTileCount;
+        const std::int64_t rounds = (items + multiprocessors - 1) / multiprocessors;
+        const std::int64_t cost = rounds * (warps + 1);
+        if (warps == 1 || cost <= best) {
+            best = cost;
+            chosen = warps;
+        }
+    }
+    return chosen;
+}
+
+cudaError_t currentDevice(Device &device)
+{
+    int index = 0;
+    cudaError_t status = cudaGetDevice(&index);
+    const auto read = [&](int &value, cudaDeviceAttr attribute) {
+        if (status == cudaSuccess)
+            status = cudaDeviceGetAttribute(&value, attribute, index);
+    };
+    read(device.multiprocessors, cudaDevAttrMultiProcessorCount);
+    read(device.computeMajor, cudaDevAttrComputeCapabilityMajor);
+    read(device.sharedBytes, cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    return status;
+}
+
+template <int kGroup, typename Epilogue>
+cudaError_t launch(const Problem &problem, std::int64_t mostItems, const Device &device, cudaStream_t stream)
+{
+    const int shared = kPortableStages * stageBytes<kGroup>(problem.warps);
+    const auto kernel = portableKernel<kGroup, Epilogue>;
+    cudaError_t status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+    int perMultiprocessor = 0;
+    if (status == cudaSuccess)
+        status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&perMultiprocessor, kernel, problem.warps * 32, shared);
+    if (status != cudaSuccess)
+        return status;
+    const std::int64_t resident = static_cast<std::int64_t>(std::max(perMultiprocessor, 1)) * device.multiprocessors;
+    kernel<<<static_cast<unsigned>(std::min(mostItems, resident)), problem.warps * 32, shared, stream>>>(problem);
+    return cudaGetLastError();
+}
+
+} // namespace
+
+cudaError_t launchPortable(Product product, Problem problem, std::int64_t mostItems, const Device &device,
+                           cudaStream_t stream)
+{
+    switch (product) {
+    case Product::GateUp128:
+        return launch<128, GateUpEpilogue>(problem, mostItems, device, stream);
+    case Product::Plain64Bf16:
+        return launch<64, PlainEpilogue<Bf16>>(problem, mostItems, device, stream);
+    case Product::Plain64Float:
+        return launch<64, PlainEpilogue<float>>(problem, mostItems, device, stream);
+    case Product::Plain128Bf16:
+        return launch<128, PlainEpilogue<Bf16>>(problem, mostItems, device, stream);
+    case Product::Plain128Float:
+        return launch<128, PlainEpilogue<float>>(problem, mostItems, device, stream);
+    }
+    return cudaErrorInvalidValue;
+}
+
+cudaError_t launchProduct(Product product, Problem problem, W4Variant variant, cudaStream_t stream)
+{
+    if (problem.positions == 0 || problem.rowBlocks == 0)
+        return cudaSuccess;
+    const auto misaligned = [](const void *p) {
+        return p == nullptr || (reinterpret_cast<std::uintptr_t>(p) & 15U) != 0;
+    };
+    if (problem.experts < 1 || problem.experts > kMaxExperts || problem.columns <= 0 || misaligned(problem.weights) ||
+        misaligned(problem.input) || misaligned(problem.out))
+        return cudaErrorInvalidValue;
+    Device device;
+    const cudaError_t status = currentDevice(device);
+    if (status != cudaSuccess)
+        return status;
+    if (variant == W4Variant::Automatic) // 12.x has the engine too, but little shared memory to let it run ahead
+        variant = device.computeMajor == 9 || device.computeMajor == 10 ? W4Variant::CopyEngine : W4Variant::Portable;
+
+    // The lists are on the device: for the choice of a tile, take the positions as evenly spread; for the grid, bound
+    // it.
+    const std::int64_t active = std::min(problem.experts, problem.positions);
+    const std::int64_t typicalTiles = active * ((problem.positions / active + kTileTokens - 1) / kTileTokens);
+    const std::int64_t mostTiles = active + problem.positions / kTileTokens;
+    const int mostWarps = variant == W4Variant::CopyEngine ? kCopyEngineWarps : kPortableWarps;
+    problem.warps = chooseWarps(problem.rowBlocks, typicalTiles, device.multiprocessors, mostWarps);
+    const std::int64_t mostItems = (problem.rowBlocks + problem.warps - 1) / problem.warps * mostTiles;
+    if (mostItems > INT32_MAX)
+        return cudaErrorInvalidValue;
+    return variant == W4Variant::CopyEngine ? launchCopyEngine(product, problem, mostItems, device, stream)
+                                            : launchPortable(product, problem, mostItems, device, stream);
+}
+
+} // namespace palimpsest::kernels::w4

@@ -1,0 +1,313 @@
+// SPDX-FileCopyrightText: 2026 The Palimpsest developers
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+// The product of 4-bit weights and bf16 tokens behind moeGateUp(), moeDown() and w4Linear().
+//
+// Weights are the wide operand: a warp owns one block of 32 rows (two tiles of 16) and multiplies it by up to 64
+// tokens, so that each nibble crosses memory once and is unpacked once. A thread block of W warps owns W neighbouring
+// row blocks and walks over the groups of columns:
+//
+//     global --(copy engine or cp.async)--> stage: W weight blocks, tokens [<= 64][group] --> registers --> mma
+//
+// Work items (expert, row tile, token tile) are dealt to a persistent grid in a fixed order; loads run ahead across
+// items, so the memory system stays busy during epilogues.
+//
+// Exactness: q - zero is a whole number below 16 in magnitude, exact in bf16; its products with bf16 tokens are summed
+// in fp32 over a group, and only this sum is multiplied by the group's scale. The order of summation of an output
+// depends on `columns` and the group size alone: not on the tokens beside it, the tile sizes or the grid.
+
+#include "kernels/gelu.cuh"
+#include "kernels/ptx.cuh"
+#include "kernels/w4_product.h"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cstdint>
+
+namespace palimpsest::kernels::w4 {
+
+constexpr int kTileTokens = 64;
+constexpr int kTokenPad =
+    16; // bytes behind a token's row in a stage: the 8 rows of an ldmatrix fall into different banks
+
+struct Item
+{
+    int expert = 0;
+    int firstBlock = 0;
+    int blocks = 0; // <= warps
+    int firstPosition = 0;
+    int tokens = 0; // 0: no such item
+};
+
+/// Where the positions and the token tiles of each expert begin; in shared memory.
+struct Schedule
+{
+    std::int32_t position[kMaxExperts + 1];
+    std::int32_t tile[kMaxExperts + 1];
+};
+
+template <int kGroup>
+constexpr int kBlockBytes = static_cast<int>(w4BlockBytes(kGroup));
+
+template <int kGroup>
+constexpr int kPitch = kGroup * 2 + kTokenPad;
+
+template <int kGroup>
+__host__ __device__ constexpr int stageBytes(int warps)
+{
+    return warps * kBlockBytes<kGroup> + kTileTokens * kPitch<kGroup>;
+}
+
+__device__ inline int tokenTiles(int tokens)
+{
+    return (tokens + kTileTokens - 1) / kTileTokens;
+}
+
+/// All threads of the block; ends with a barrier.
+__device__ inline void buildSchedule(Schedule &schedule, const Problem &problem)
+{
+    for (int e = static_cast<int>(threadIdx.x); e <= problem.experts; e += static_cast<int>(blockDim.x))
+        schedule.position[e] = problem.expertOffsets != nullptr ? problem.expertOffsets[e] : e * problem.positions;
+    __syncthreads();
+    if (threadIdx.x < 32) {
+        const int lane = static_cast<int>(threadIdx.x);
+        int total = 0;
+        for (int first = 0; first < problem.experts; first += 32) {
+            const int e = first + lane;
+            int sum = e < problem.experts ? tokenTiles(schedule.position[e + 1] - schedule.position[e]) : 0;
+            for (int step = 1; step < 32; step *= 2) {
+                const int other = __shfl_up_sync(~0U, sum, step);
+                sum += lane >= step ? other : 0;
+            }
+            if (e < problem.experts)
+                schedule.tile[e + 1] = total + sum;
+            total += __shfl_sync(~0U, sum, 31);
+        }
+        if (lane == 0)
+            schedule.tile[0] = 0;
+    }
+    __syncthreads();
+}
+
+/// Item `index` in the order expert, row tile, token tile: the tiles that share weights are neighbours in time, so all
+/// but the first find them in the second-level cache.
+__device__ inline Item itemAt(const Schedule &schedule, const Problem &problem, int index)
+{
+    const int rowTiles = (problem.rowBlocks + problem.warps - 1) / problem.warps;
+    if (index >= schedule.tile[problem.experts] * rowTiles)
+        return {};
+    int low = 0; // the last expert whose items begin at or before index
+    int high = problem.experts - 1;
+    while (low < high) {
+        const int middle = (low + high + 1) / 2;
+        if (schedule.tile[middle] * rowTiles <= index)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    const int tiles = schedule.tile[low + 1] - schedule.tile[low];
+    const int local = index - schedule.tile[low] * rowTiles;
+    const int count = schedule.position[low + 1] - schedule.position[low];
+    const int perTile = ((count + tiles - 1) / tiles + 7) / 8 * 8; // even shares, whole matrix tiles
+    const int firstToken = local % tiles * perTile;
+    Item item;
+    item.expert = low;
+    item.firstBlock = local / tiles * problem.warps;
+    item.blocks = min(problem.warps, problem.rowBlocks - item.firstBlock);
+    item.firstPosition = schedule.position[low] + firstToken;
+    item.tokens = min(perTile, count - firstToken);
+    return item;
+}
+
+template <int kGroup>
+__device__ const std::uint8_t *weightsAt(const Problem &problem, const Item &item, int group)
+{
+    return problem.weights + item.expert * problem.matrixBytes +
+           (static_cast<std::int64_t>(group) * problem.rowBlocks + item.firstBlock) * kBlockBytes<kGroup>;
+}
+
+__device__ inline const Bf16 *inputRow(const Problem &problem, int position)
+{
+    const int row = problem.gatherInput != 0 ? problem.slots[position] / problem.slotsPerToken : position;
+    return problem.input + static_cast<std::int64_t>(row) * problem.columns;
+}
+
+/// The A fragment of one tile and 16 columns: q - zero in bf16, exact. bf16 of 128 + q is 0x4300 | q.
+__device__ inline void unpack(std::uint32_t (&a)[4], std::uint32_t word, const __nv_bfloat162 (&zeros)[2])
+{
+#pragma unroll
+    for (int r = 0; r < 4; ++r) {
+        const std::uint32_t bits = ((word >> (4 * r)) & 0x000F000FU) | 0x43004300U;
+        __nv_bfloat162 pair;
+        memcpy(&pair, &bits, sizeof pair);
+        pair = __hsub2(pair, zeros[r & 1]);
+        memcpy(&a[r], &pair, sizeof pair);
+    }
+}
+
+__device__ inline float scaleOf(std::uint32_t parameter)
+{
+    return __half2float(__ushort_as_half(static_cast<unsigned short>(parameter & 0xFFFFU)));
+}
+
+__device__ inline __nv_bfloat162 zeroOf(std::uint32_t parameter)
+{
+    const std::uint32_t bits = __byte_perm(parameter, 0, 0x3232);
+    __nv_bfloat162 pair;
+    memcpy(&pair, &bits, sizeof pair);
+    return pair;
+}
+
+/// total[tile][n][c] += scale * (one group of columns): c as in the C fragment of mma.m16n8k16, rows are weights' rows.
+template <int kGroup, int kTiles>
+__device__ void multiplyGroup(float (&total)[2][kTiles][4], const std::uint8_t *block, std::uint32_t tokens, int lane)
+{
+    const uint4 packed = reinterpret_cast<const uint4 *>(block + kGroup * 16)[lane >> 2];
+    const std::uint32_t parameters[2][2] = {{packed.x, packed.y}, {packed.z, packed.w}};
+    const __nv_bfloat162 zeros[2][2] = {{zeroOf(packed.x), zeroOf(packed.y)}, {zeroOf(packed.z), zeroOf(packed.w)}};
+    float sum[2][kTiles][4] = {};
+    const std::uint32_t address = tokens + (lane & 7) * kPitch<kGroup> + (lane >> 3) * 16;
+#pragma unroll
+    for (int k = 0; k < kGroup / 32; ++k) {
+        const uint4 nibbles = reinterpret_cast<const uint4 *>(block)[k * 32 + lane];
+        std::uint32_t a[2][2][4]; // [16 columns][tile]
+        unpack(a[0][0], nibbles.x, zeros[0]);
+        unpack(a[0][1], nibbles.y, zeros[1]);
+        unpack(a[1][0], nibbles.z, zeros[0]);
+        unpack(a[1][1], nibbles.w, zeros[1]);
+#pragma unroll
+        for (int n = 0; n < kTiles; ++n) {
+            std::uint32_t b[4]; // 32 columns of 8 tokens
+            ptx::loadMatrix4(b, address + n * 8 * kPitch<kGroup> + k * 64);
+            ptx::mma16816(sum[0][n], a[0][0], b[0], b[1]);
+            ptx::mma16816(sum[1][n], a[0][1], b[0], b[1]);
+            ptx::mma16816(sum[0][n], a[1][0], b[2], b[3]);
+            ptx::mma16816(sum[1][n], a[1][1], b[2], b[3]);
+        }
+    }
+#pragma unroll
+    for (int tile = 0; tile < 2; ++tile) {
+        const float scales[2] = {scaleOf(parameters[tile][0]), scaleOf(parameters[tile][1])};
+#pragma unroll
+        for (int n = 0; n < kTiles; ++n) {
+#pragma unroll
+            for (int c = 0; c < 4; ++c)
+                total[tile][n][c] = fmaf(sum[tile][n][c], scales[c >> 1], total[tile][n][c]);
+        }
+    }
+}
+
+/// gelu(gate) * up as bf16; W4RowOrder::GateUp. `out` is [positions, outputs], outputs = half of the weights' rows.
+struct GateUpEpilogue
+{
+    template <int kTiles>
+    __device__ static void store(const Problem &problem, const Item &item, int block,
+                                 const float (&total)[2][kTiles][4], int lane)
+    {
+        const int column = block * 16 + (lane >> 2) * 2;
+        auto *out = static_cast<Bf16 *>(problem.out);
+#pragma unroll
+        for (int n = 0; n < kTiles; ++n) {
+#pragma unroll
+            for (int c = 0; c < 2; ++c) {
+                const int token = n * 8 + (lane & 3) * 2 + c;
+                if (token >= item.tokens)
+                    continue;
+                *reinterpret_cast<std::uint32_t *>(out + (item.firstPosition + token) * problem.outputs + column) =
+                    ptx::packBf16(geluTanh(total[0][n][c]) * total[0][n][c + 2],
+                                  geluTanh(total[1][n][c]) * total[1][n][c + 2]);
+            }
+        }
+    }
+};
+
+template <typename Out>
+__device__ Out converted(float value)
+{
+    if constexpr (sizeof(Out) == sizeof(float))
+        return value;
+    else
+        return ptx::toBf16(value);
+}
+
+/// The product itself, as fp32 or bf16; W4RowOrder::Plain.
+template <typename Out>
+struct PlainEpilogue
+{
+    template <int kTiles>
+    __device__ static void store(const Problem &problem, const Item &item, int block,
+                                 const float (&total)[2][kTiles][4], int lane)
+    {
+        struct alignas(4 * sizeof(Out)) Four
+        {
+            Out value[4];
+        };
+        const std::int64_t column = block * kW4BlockRows + (lane >> 2) * 4;
+        const bool whole = problem.outputs % 4 == 0 && column + 4 <= problem.outputs;
+#pragma unroll
+        for (int n = 0; n < kTiles; ++n) {
+#pragma unroll
+            for (int c = 0; c < 2; ++c) {
+                const int token = n * 8 + (lane & 3) * 2 + c;
+                if (token >= item.tokens)
+                    continue;
+                const int position = item.firstPosition + token;
+                const std::int64_t row = problem.scatterOutput != 0 ? problem.slots[position] : position;
+                Out *out = static_cast<Out *>(problem.out) + row * problem.outputs + column;
+                const Four four = {{converted<Out>(total[0][n][c]), converted<Out>(total[0][n][c + 2]),
+                                    converted<Out>(total[1][n][c]), converted<Out>(total[1][n][c + 2])}};
+                if (whole) {
+                    *reinterpret_cast<Four *>(out) = four;
+                } else {
+                    for (int i = 0; i < 4; ++i)
+                        if (column + i < problem.outputs)
+                            out[i] = four.value[i];
+                }
+            }
+        }
+    }
+};
+
+/// One item's products; `feed` hands out the stages in order.
+template <int kGroup, int kTiles, typename Epilogue, typename Feed>
+__device__ void consumeItem(const Problem &problem, const Item &item, Feed &feed, int warp, int lane)
+{
+    const int groups = problem.columns / kGroup;
+    const bool busy = warp < item.blocks;
+    float total[2][kTiles][4] = {};
+    for (int group = 0; group < groups; ++group) {
+        const std::uint8_t *stage = feed.acquire();
+        if (busy)
+            multiplyGroup<kGroup, kTiles>(total, stage + warp * kBlockBytes<kGroup>,
+                                          ptx::sharedAddress(stage + problem.warps * kBlockBytes<kGroup>), lane);
+        feed.release();
+    }
+    if (busy)
+        Epilogue::store(problem, item, item.firstBlock + warp, total, lane);
+}
+
+/// The smallest instantiated number of token tiles that holds the item: fewer tiles, fewer wasted products.
+template <int kGroup, typename Epilogue, typename Feed>
+__device__ void consume(const Problem &problem, const Item &item, Feed &feed, int warp, int lane)
+{
+    switch ((item.tokens + 7) / 8) {
+    case 1:
+        return consumeItem<kGroup, 1, Epilogue>(problem, item, feed, warp, lane);
+    case 2:
+        return consumeItem<kGroup, 2, Epilogue>(problem, item, feed, warp, lane);
+    case 3:
+        return consumeItem<kGroup, 3, Epilogue>(problem, item, feed, warp, lane);
+    case 4:
+        return consumeItem<kGroup, 4, Epilogue>(problem, item, feed, warp, lane);
+    case 5:
+    case 6:
+        return consumeItem<kGroup, 6, Epilogue>(problem, item, feed, warp, lane);
+    default:
+        return consumeItem<kGroup, 8, Epilogue>(problem, item, feed, warp, lane);
+    }
+}
+
+} // namespace palimpsest::kernels::w4

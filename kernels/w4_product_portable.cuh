@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: 2026 The Palimpsest developers
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "kernels/w4_product.cuh"
+
+namespace palimpsest::kernels::w4 {
+
+constexpr int kPortableStages = 3; // of four row blocks and 64 tokens are 76 KiB; the smallest chip has 99 for a block
+
+/// Stages filled by all threads with cp.async, two groups of columns ahead of the products, across items.
+template <int kGroup>
+class PortableFeed
+{
+public:
+    __device__ PortableFeed(const Problem &problem, const Schedule &schedule, std::uint8_t *stages)
+        : m_problem(problem),
+          m_schedule(schedule),
+          m_stages(stages),
+          m_index(static_cast<int>(blockIdx.x)),
+          m_item(itemAt(schedule, problem, m_index))
+    {
+        for (int i = 0; i < kPortableStages - 1; ++i)
+            issue();
+    }
+
+    __device__ const std::uint8_t *acquire()
+    {
+        ptx::copyAsyncWait<kPortableStages - 2>();
+        __syncthreads(); // everyone's copies have arrived, and everyone has left the stage that is filled next
+        issue();
+        const std::uint8_t *stage = m_stages + m_read * stageBytes<kGroup>(m_problem.warps);
+        m_read = (m_read + 1) % kPortableStages;
+        return stage;
+    }
+
+    __device__ void release() {}
+
+private:
+    __device__ void issue()
+    {
+        if (m_item.tokens > 0) {
+            copyStage(m_stages + m_write * stageBytes<kGroup>(m_problem.warps));
+            if (++m_group == m_problem.columns / kGroup) {
+                m_group = 0;
+                m_index += static_cast<int>(gridDim.x);
+                m_item = itemAt(m_schedule, m_problem, m_index);
+            }
+        }
+        ptx::copyAsyncCommit(); // also when empty, so that the count of pending groups stays what acquire() takes it
+                                // for
+        m_write = (m_write + 1) % kPortableStages;
+    }
+
+    __device__ void copyStage(std::uint8_t *stage) const
+    {
+        const std::uint8_t *weights = weightsAt<kGroup>(m_problem, m_item, m_group);
+        const int weightBytes = m_item.blocks * kBlockBytes<kGroup>;
+        for (int at = static_cast<int>(threadIdx.x) * 16; at < weightBytes; at += static_cast<int>(blockDim.x) * 16)
+            ptx::copyAsync16(ptx::sharedAddress(stage + at), weights + at, true);
+        const std::uint8_t *tokens = stage + m_problem.warps * kBlockBytes<kGroup>;
+        constexpr int kPieces = kGroup * 2 / 16; // of a token's row
+        for (int i = static_cast<int>(threadIdx.x); i < m_item.tokens * kPieces; i += static_cast<int>(blockDim.x)) {
+            const Bf16 *row = inputRow(m_problem, m_item.firstPosition + i / kPieces) + m_group * kGroup;
+            ptx::copyAsync16(ptx::sharedAddress(tokens + i / kPieces * kPitch<kGroup> + i % kPieces * 16),
+                             row + i % kPieces * 8, true);
+        }
+    }
+
+    const Problem &m_problem;
+    const Schedule &m_schedule;
+    std::uint8_t *m_stages;
+    int m_index;
+    Item m_item; // whose stages are being filled
+    int m_group = 0;
+    int m_write = 0;
+    int m_read = 0;
+};
+
+template <int kGroup, typename Epilogue>
+__global__ void __launch_bounds__(kPortableWarps * 32) portableKernel(const __grid_constant__ Problem problem)
+{
+    extern __shared__ __align__(128) std::uint8_t stages[];
+    __shared__ Schedule schedule;
+    buildSchedule(schedule, problem);
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    PortableFeed<kGroup> feed(problem, schedule, stages);
+    for (int index = static_cast<int>(blockIdx.x);; index += static_cast<int>(gridDim.x)) {
+        const Item item = itemAt(schedule, problem, index);
+        if (item.tokens == 0)
+            break;
+        consume<kGroup, Epilogue>(problem, item, feed, warp, lane);
+    }
+}
+
+} // namespace palimpsest::kernels::w4

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 The Palimpsest developers
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/w4_product_sm90.cuh"
+
+#include <algorithm>
+
+namespace palimpsest::kernels::w4 {
+
+namespace {
+
+template <int kGroup, typename Epilogue>
+cudaError_t launch(Problem problem, std::int64_t mostItems, const Device &device, cudaStream_t stream)
+{
+    constexpr int kStatic =
+        static_cast<int>(sizeof(Schedule) + sizeof(BulkBarriers)) + 1024; // and what the system takes
+    const int bytes = stageBytes<kGroup>(problem.warps);
+    problem.stages = std::min(kMostStages, (device.sharedBytes - kStatic) / bytes);
+    if (device.computeMajor < 9 || problem.stages < 2)
+        return cudaErrorNotSupported;
+    const auto kernel = bulkKernel<kGroup, Epilogue>;
+    const int shared = problem.stages * bytes;
+    const cudaError_t status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+    if (status != cudaSuccess)
+        return status;
+    const std::int64_t grid = std::min<std::int64_t>(mostItems, device.multiprocessors);
+    kernel<<<static_cast<unsigned>(grid), (problem.warps + 1) * 32, shared, stream>>>(problem);
+    return cudaGetLastError();
+}
+
+} // namespace
+
+cudaError_t launchCopyEngine(Product product, Problem problem, std::int64_t mostItems, const Device &device,
+                             cudaStream_t stream)
+{
+    switch (product) {
+    case Product::GateUp128:
+        return launch<128, GateUpEpilogue>(problem, mostItems, device, stream);
+    case Product::Plain64Bf16:
+        return launch<64, PlainEpilogue<Bf16>>(problem, mostItems, device, stream);
+    case Product::Plain64Float:
+        return launch<64, PlainEpilogue<float>>(problem, mostItems, device, stream);
+    case Product::Plain128Bf16:
+        return launch<128, PlainEpilogue<Bf16>>(problem, mostItems, device, stream);
+    case Product::Plain128Float:
+        return launch<128, PlainEpilogue<float>>(problem, mostItems, device, stream);
+    }
+    return cudaErrorInvalidValue;
+}
+
+} // namespace palimpsest::kernels::w4

@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: 2026 The Palimpsest developers
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "kernels/bulk_copy.cuh"
+#include "kernels/w4_product.cuh"
+
+namespace palimpsest::kernels::w4 {
+
+constexpr int kMostStages = 16;
+
+struct BulkBarriers
+{
+    std::uint64_t full[kMostStages];  // one arrival: the feeding warp's, plus the bytes it announced
+    std::uint64_t empty[kMostStages]; // one arrival a multiplying warp
+};
+
+/// A stage of a ring and the parity of its current round.
+struct RingPlace
+{
+    int stage = 0;
+    std::uint32_t parity = 0;
+
+    __device__ void advance(int stages)
+    {
+        if (++stage == stages) {
+            stage = 0;
+            parity ^= 1U;
+        }
+    }
+};
+
+#if __CUDA_ARCH__ >= 900
+
+/// What a multiplying warp sees of the ring.
+template <int kGroup>
+class BulkFeed
+{
+public:
+    __device__ BulkFeed(const Problem &problem, BulkBarriers &barriers, const std::uint8_t *stages, int lane)
+        : m_problem(problem), m_barriers(barriers), m_stages(stages), m_lane(lane)
+    {
+    }
+
+    __device__ const std::uint8_t *acquire()
+    {
+        ptx::barrierWait(ptx::sharedAddress(&m_barriers.full[m_place.stage]), m_place.parity);
+        return m_stages + m_place.stage * stageBytes<kGroup>(m_problem.warps);
+    }
+
+    __device__ void release()
+    {
+        __syncwarp();
+        if (m_lane == 0)
+            ptx::barrierArrive(ptx::sharedAddress(&m_barriers.empty[m_place.stage]));
+        m_place.advance(m_problem.stages);
+    }
+
+private:
+    const Problem &m_problem;
+    BulkBarriers &m_barriers;
+    const std::uint8_t *m_stages;
+    RingPlace m_place;
+    int m_lane;
+};
+
+/// The feeding warp: fills the stages of all this block's items, as far ahead as the ring is long. The weights of a
+/// stage are one copy, each token's part of a row another, issued by as many lanes.
+template <int kGroup>
+__device__ void feedStages(const Problem &problem, const Schedule &schedule, BulkBarriers &barriers,
+                           std::uint8_t *stages, int lane)
+{
+    const int groups = problem.columns / kGroup;
+    RingPlace place{.stage = 0, .parity = 1}; // an unused stage counts as emptied
+    for (int index = static_cast<int>(blockIdx.x);; index += static_cast<int>(gridDim.x)) {
+        const Item item = itemAt(schedule, problem, index);
+        if (item.tokens == 0)
+            break;
+        const Bf16 *rows[kTileTokens / 32] = {};
+#pragma unroll
+        for (int i = 0; i < kTileTokens / 32; ++i)
+            if (lane + 32 * i < item.tokens)
+                rows[i] = inputRow(problem, item.firstPosition + lane + 32 * i);
+        const auto weightBytes = static_cast<std::uint32_t>(item.blocks * kBlockBytes<kGroup>);
+        for (int group = 0; group < groups; ++group) {
+            const std::uint32_t full = ptx::sharedAddress(&barriers.full[place.stage]);
+            const std::uint32_t weights = ptx::sharedAddress(stages + place.stage * stageBytes<kGroup>(problem.warps));
+            const std::uint32_t tokens = weights + problem.warps * kBlockBytes<kGroup>;
+            ptx::barrierWait(ptx::sharedAddress(&barriers.empty[place.stage]), place.parity);
+            if (lane == 0) {
+                ptx::barrierExpect(full, weightBytes + static_cast<std::uint32_t>(item.tokens) * kGroup * 2);
+                ptx::copyBulk(weights, weightsAt<kGroup>(problem, item, group), weightBytes, full);
+            }
+            __syncwarp();
+#pragma unroll
+            for (int i = 0; i < kTileTokens / 32; ++i)
+                if (rows[i] != nullptr)
+                    ptx::copyBulk(tokens + (lane + 32 * i) * kPitch<kGroup>, rows[i] + group * kGroup, kGroup * 2,
+                                  full);
+            place.advance(problem.stages);
+        }
+    }
+}
+
+#endif
+
+template <int kGroup, typename Epilogue>
+__global__ void __launch_bounds__((kCopyEngineWarps + 1) * 32, 1) bulkKernel(const __grid_constant__ Problem problem)
+{
+#if __CUDA_ARCH__ >= 900
+    extern __shared__ __align__(128) std::uint8_t stages[];
+    __shared__ Schedule schedule;
+    __shared__ BulkBarriers barriers;
+    if (threadIdx.x == 0) {
+        for (int stage = 0; stage < problem.stages; ++stage) {
+            ptx::barrierInit(ptx::sharedAddress(&barriers.full[stage]), 1);
+            ptx::barrierInit(ptx::sharedAddress(&barriers.empty[stage]), static_cast<std::uint32_t>(problem.warps));
+        }
+        ptx::barrierInitFence();
+    }
+    buildSchedule(schedule, problem);
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    if (warp == problem.warps) {
+        feedStages<kGroup>(problem, schedule, barriers, stages, lane);
+        return;
+    }
+    BulkFeed<kGroup> feed(problem, barriers, stages, lane);
+    for (int index = static_cast<int>(blockIdx.x);; index += static_cast<int>(gridDim.x)) {
+        const Item item = itemAt(schedule, problem, index);
+        if (item.tokens == 0)
+            break;
+        consume<kGroup, Epilogue>(problem, item, feed, warp, lane);
+    }
+#endif
+}
+
+} // namespace palimpsest::kernels::w4
