@@ -1,0 +1,454 @@
+// SPDX-FileCopyrightText: 2026 The Palimpsest developers
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/moe_route.h"
+
+#include "kernels/ptx.cuh"
+#include "kernels/reduce.cuh"
+
+#include <cuda_bf16.h>
+
+#include <cmath>
+
+namespace palimpsest::kernels {
+
+namespace {
+
+// First launch: a block multiplies 16 tokens by up to 128 experts over a slice of 256 inputs, 32 inputs a warp, and
+// adds its warps' sums. Many small blocks: the whole product is 0.1 G multiplications, what counts is to start all
+// loads at once.
+constexpr int kTileTokens = 16;
+constexpr int kTileExperts = 128;
+constexpr int kExpertTiles = kTileExperts / 8;
+constexpr int kProjectWarps = 8;
+constexpr int kSliceInputs = kProjectWarps * 32;
+constexpr int kSumPitch = kTileExperts + 8; // so that the 8 rows of a fragment fall into different banks
+constexpr std::int64_t kManyTokens = 2048;  // from here on the token tiles fill the device, slices are summed in place
+
+// Second launch: a warp chooses for a token; the last block to finish sorts.
+constexpr int kChooseWarps = 16;
+constexpr int kExpertsPerLane = static_cast<int>(kMostRoutedExperts) / 32;
+
+constexpr std::int64_t sliceCount(std::int64_t hidden)
+{
+    return (hidden + kSliceInputs - 1) / kSliceInputs;
+}
+
+/// The workspace: a counter, then partial sums of squares [parts][tokens], then partial logits
+/// [parts][tokens][experts].
+struct Workspace
+{
+    unsigned *finishedBlocks;
+    float *squares;
+    float *logits;
+};
+
+constexpr std::int64_t kCounterBytes = 16;
+
+std::int64_t partCount(std::int64_t tokens, std::int64_t hidden)
+{
+    return tokens >= kManyTokens ? 1 : sliceCount(hidden);
+}
+
+Workspace workspaceOf(const MoeRouteArgs &args, std::int64_t parts)
+{
+    auto *base = static_cast<std::uint8_t *>(args.workspace);
+    auto *squares = reinterpret_cast<float *>(base + kCounterBytes);
+    return {reinterpret_cast<unsigned *>(base), squares, squares + parts * args.tokens};
+}
+
+/// value = high + middle + low, each a bf16; the remainder is below 2^-24 of the value.
+struct Split
+{
+    float high;
+    float middle;
+    float low;
+};
+
+__device__ Split split(float value)
+{
+    Split parts;
+    parts.high = ptx::fromBf16(ptx::toBf16(value));
+    const float rest = value - parts.high; // exact, as is the next
+    parts.middle = ptx::fromBf16(ptx::toBf16(rest));
+    parts.low = rest - parts.middle;
+    return parts;
+}
+
+/// One token's part of the A fragments of a warp's 32 inputs, split in three. Lane t of a group of four holds inputs 8
+/// t to 8 t + 7; the order of the inputs is the same for both operands, so any will do, and this one is a 16-byte load.
+struct TokenPart
+{
+    std::uint32_t pairs[3][4]; // [low, middle, high][inputs 2 i, 2 i + 1]
+    float squares = 0.0F;
+
+    __device__ void load(const float *x, const float *scale)
+    {
+        float values[8];
+        float factors[8];
+        reinterpret_cast<float4 *>(values)[0] = reinterpret_cast<const float4 *>(x)[0];
+        reinterpret_cast<float4 *>(values)[1] = reinterpret_cast<const float4 *>(x)[1];
+        reinterpret_cast<float4 *>(factors)[0] = reinterpret_cast<const float4 *>(scale)[0];
+        reinterpret_cast<float4 *>(factors)[1] = reinterpret_cast<const float4 *>(scale)[1];
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            squares += values[2 * i] * values[2 * i];
+            squares += values[2 * i + 1] * values[2 * i + 1];
+            const Split even = split(values[2 * i] * factors[2 * i]);
+            const Split odd = split(values[2 * i + 1] * factors[2 * i + 1]);
+            pairs[0][i] = ptx::packBf16(even.low, odd.low);
+            pairs[1][i] = ptx::packBf16(even.middle, odd.middle);
+            pairs[2][i] = ptx::packBf16(even.high, odd.high);
+        }
+    }
+};
+
+struct ProjectSums
+{
+    float logits[kProjectWarps][kTileTokens][kSumPitch];
+    float squares[kProjectWarps][kTileTokens];
+};
+
+/// This warp's 32 inputs of a slice, all experts of the tile; beyond the last input everything is zero.
+__device__ void projectWarp(const MoeRouteArgs &args, ProjectSums &sums, std::int64_t firstToken, int firstExpert,
+                            std::int64_t firstInput, int warp, int lane)
+{
+    const int group = lane >> 2;
+    const std::int64_t input = firstInput + warp * 32 + (lane & 3) * 8;
+    const bool inside = input < args.hidden;
+    TokenPart upper = {};
+    TokenPart lower = {};
+    if (inside) { // tokens beyond the last repeat it; their sums are not used
+        upper.load(args.x + min(firstToken + group, args.tokens - 1) * args.hidden + input, args.scale + input);
+        lower.load(args.x + min(firstToken + group + 8, args.tokens - 1) * args.hidden + input, args.scale + input);
+    }
+    uint4 weights[kExpertTiles];
+#pragma unroll
+    for (int n = 0; n < kExpertTiles; ++n) {
+        const int expert = firstExpert + n * 8 + group;
+        weights[n] = inside && expert < args.experts
+                         ? *reinterpret_cast<const uint4 *>(args.weights + expert * args.hidden + input)
+                         : make_uint4(0, 0, 0, 0);
+    }
+#pragma unroll
+    for (int n = 0; n < kExpertTiles; ++n) {
+        float sum[4] = {};
+#pragma unroll
+        for (int part = 0; part < 3; ++part) { // the small parts first
+            const std::uint32_t first[4] = {upper.pairs[part][0], lower.pairs[part][0], upper.pairs[part][1],
+                                            lower.pairs[part][1]};
+            const std::uint32_t second[4] = {upper.pairs[part][2], lower.pairs[part][2], upper.pairs[part][3],
+                                             lower.pairs[part][3]};
+            ptx::mma16816(sum, first, weights[n].x, weights[n].y);
+            ptx::mma16816(sum, second, weights[n].z, weights[n].w);
+        }
+        const int column = n * 8 + (lane & 3) * 2;
+        *reinterpret_cast<float2 *>(&sums.logits[warp][group][column]) = make_float2(sum[0], sum[1]);
+        *reinterpret_cast<float2 *>(&sums.logits[warp][group + 8][column]) = make_float2(sum[2], sum[3]);
+    }
+    for (TokenPart *part : {&upper, &lower}) {
+        part->squares += __shfl_xor_sync(kWholeWarp, part->squares, 1);
+        part->squares += __shfl_xor_sync(kWholeWarp, part->squares, 2);
+    }
+    if ((lane & 3) == 0) {
+        sums.squares[warp][group] = upper.squares;
+        sums.squares[warp][group + 8] = lower.squares;
+    }
+}
+
+/// Grid: token tiles, parts, expert tiles. A part is one slice, or all of them one after the other; either way an
+/// output is ((slice 0 + slice 1) + slice 2) ..., a slice the sum of its warps in their order.
+__global__ void __launch_bounds__(kProjectWarps * 32) projectKernel(const MoeRouteArgs args, const Workspace workspace)
+{
+    extern __shared__ __align__(16) std::uint8_t shared[];
+    auto &sums = *reinterpret_cast<ProjectSums *>(shared);
+    const int thread = static_cast<int>(threadIdx.x);
+    const std::int64_t firstToken = static_cast<std::int64_t>(blockIdx.x) * kTileTokens;
+    const int firstExpert = static_cast<int>(blockIdx.z) * kTileExperts;
+    const auto slices = static_cast<int>((args.hidden + kSliceInputs - 1) / kSliceInputs);
+    const int slicesOfPart = gridDim.y == 1 ? slices : 1;
+    if (blockIdx.x == 0 && blockIdx.y == 0 && blockIdx.z == 0 && thread == 0)
+        *workspace.finishedBlocks = 0;
+
+    constexpr int kThreads = kProjectWarps * 32;
+    constexpr int kOutputs = kTileTokens * kTileExperts / kThreads; // of a thread
+    float totals[kOutputs] = {};
+    float squares = 0.0F;
+    for (int i = 0; i < slicesOfPart; ++i) {
+        if (i > 0)
+            __syncthreads();
+        projectWarp(args, sums, firstToken, firstExpert, (static_cast<std::int64_t>(blockIdx.y) + i) * kSliceInputs,
+                    thread / 32, thread % 32);
+        __syncthreads();
+#pragma unroll
+        for (int j = 0; j < kOutputs; ++j) {
+            const int at = thread + j * kThreads;
+            float sum = 0.0F;
+#pragma unroll
+            for (int warp = 0; warp < kProjectWarps; ++warp)
+                sum += sums.logits[warp][at / kTileExperts][at % kTileExperts];
+            totals[j] += sum;
+        }
+        if (thread < kTileTokens) {
+            float sum = 0.0F;
+            for (int warp = 0; warp < kProjectWarps; ++warp)
+                sum += sums.squares[warp][thread];
+            squares += sum;
+        }
+    }
+#pragma unroll
+    for (int j = 0; j < kOutputs; ++j) {
+        const int at = thread + j * kThreads;
+        const std::int64_t token = firstToken + at / kTileExperts;
+        const int expert = firstExpert + at % kTileExperts;
+        if (token < args.tokens && expert < args.experts)
+            workspace.logits[(blockIdx.y * args.tokens + token) * args.experts + expert] = totals[j];
+    }
+    if (blockIdx.z == 0 && thread < kTileTokens && firstToken + thread < args.tokens)
+        workspace.squares[blockIdx.y * args.tokens + firstToken + thread] = squares;
+}
+
+/// Softmax over one token's logits, expert = lane + 32 i; beyond the last expert the probability is -1.
+__device__ void probabilitiesOf(float (&values)[kExpertsPerLane], const MoeRouteArgs &args, const Workspace &workspace,
+                                int parts, std::int64_t token, int lane)
+{
+    float squares = 0.0F;
+    for (int part = 0; part < parts; ++part)
+        squares += workspace.squares[part * args.tokens + token];
+    const auto hidden = static_cast<float>(args.hidden);
+    const float factor = 1.0F / sqrtf(squares / hidden + args.epsilon) / sqrtf(hidden);
+    float largest = -INFINITY;
+#pragma unroll
+    for (int i = 0; i < kExpertsPerLane; ++i) {
+        const int expert = lane + 32 * i;
+        values[i] = -INFINITY;
+        if (expert < args.experts) {
+            float sum = 0.0F;
+#pragma unroll 4
+            for (int part = 0; part < parts; ++part)
+                sum += workspace.logits[(part * args.tokens + token) * args.experts + expert];
+            values[i] = sum * factor;
+        }
+        largest = fmaxf(largest, values[i]);
+    }
+    largest = warpMaximum(largest);
+    float total = 0.0F;
+#pragma unroll
+    for (int i = 0; i < kExpertsPerLane; ++i) {
+        values[i] = lane + 32 * i < args.experts ? expf(values[i] - largest) : 0.0F;
+        total += values[i];
+    }
+    total = warpSum(total);
+#pragma unroll
+    for (int i = 0; i < kExpertsPerLane; ++i)
+        values[i] = lane + 32 * i < args.experts ? values[i] / total : -1.0F;
+}
+
+/// Takes the most probable expert, of equal ones the lowest, out of `values`.
+__device__ void takeLargest(float (&values)[kExpertsPerLane], int lane, float &probability, int &expert)
+{
+    probability = -2.0F;
+    expert = 0;
+#pragma unroll
+    for (int i = 0; i < kExpertsPerLane; ++i)
+        if (values[i] > probability) {
+            probability = values[i];
+            expert = lane + 32 * i;
+        }
+#pragma unroll
+    for (int distance = 16; distance > 0; distance /= 2) {
+        const float other = __shfl_xor_sync(kWholeWarp, probability, distance);
+        const int otherExpert = __shfl_xor_sync(kWholeWarp, expert, distance);
+        if (other > probability || (other == probability && otherExpert < expert)) {
+            probability = other;
+            expert = otherExpert;
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < kExpertsPerLane; ++i)
+        if (lane + 32 * i == expert)
+            values[i] = -2.0F;
+}
+
+/// The whole warp; lane j ends up with choice j.
+__device__ void chooseExperts(const MoeRouteArgs &args, const Workspace &workspace, int parts, std::int64_t token,
+                              int lane)
+{
+    float values[kExpertsPerLane];
+    probabilitiesOf(values, args, workspace, parts, token, lane);
+    const auto choices = static_cast<int>(args.slotsPerToken);
+    float total = 0.0F;
+    float mine = 0.0F;
+    int myExpert = 0;
+    for (int j = 0; j < choices; ++j) {
+        float probability = 0.0F;
+        int expert = 0;
+        takeLargest(values, lane, probability, expert);
+        total += probability;
+        if (lane == j) {
+            mine = probability;
+            myExpert = expert;
+        }
+    }
+    if (lane < choices) {
+        args.expertIds[token * choices + lane] = myExpert;
+        args.slotWeights[token * choices + lane] = mine / total * args.perExpertScale[myExpert];
+    }
+}
+
+struct SortState
+{
+    std::int32_t next[kChooseWarps]
+                     [kMostRoutedExperts]; // first counts, then where each warp's next slot of an expert goes
+    std::int32_t totals[kMostRoutedExperts];
+    std::int32_t firsts[kMostRoutedExperts];
+};
+
+/// Runs body(slot, expert, rank of the slot among the warp's 32 of that expert, their count) for this warp's share of
+/// the slots, in ascending order and by whole warps; a lane without a slot has expert -1.
+template <typename Body>
+__device__ void forSlots(const MoeRouteArgs &args, int warp, int lane, Body body)
+{
+    const auto count = static_cast<int>(args.tokens * args.slotsPerToken);
+    const int share = ((count + kChooseWarps - 1) / kChooseWarps + 31) / 32 * 32;
+    const int end = min(count, (warp + 1) * share);
+    for (int first = warp * share; first < end; first += 32) {
+        const int slot = first + lane;
+        const int expert =
+            slot < end ? __ldcg(args.expertIds + slot) : -1; // other blocks wrote them: past the first cache
+        const unsigned same = __match_any_sync(kWholeWarp, expert);
+        body(slot, expert, __popc(same & ((1U << lane) - 1U)), __popc(same));
+        __syncwarp();
+    }
+}
+
+/// Stable counting sort of the slots by expert; one block.
+__device__ void sortSlots(const MoeRouteArgs &args, SortState &state)
+{
+    const int thread = static_cast<int>(threadIdx.x);
+    const int warp = thread / 32;
+    const int lane = thread % 32;
+    const auto experts = static_cast<int>(args.experts);
+    for (int i = thread; i < kChooseWarps * kMostRoutedExperts; i += kChooseWarps * 32)
+        (&state.next[0][0])[i] = 0;
+    __syncthreads();
+    forSlots(args, warp, lane, [&](int, int expert, int rank, int count) {
+        if (expert >= 0 && rank == 0)
+            state.next[warp][expert] += count;
+    });
+    __syncthreads();
+    if (thread < experts) {
+        int total = 0;
+        for (int w = 0; w < kChooseWarps; ++w)
+            total += state.next[w][thread];
+        state.totals[thread] = total;
+    }
+    __syncthreads();
+    if (warp == 0) {
+        int before = 0;
+        for (int first = 0; first < experts; first += 32) {
+            const int own = first + lane < experts ? state.totals[first + lane] : 0;
+            int sum = own;
+            for (int distance = 1; distance < 32; distance *= 2) {
+                const int other = __shfl_up_sync(kWholeWarp, sum, distance);
+                sum += lane >= distance ? other : 0;
+            }
+            if (first + lane < experts) {
+                state.firsts[first + lane] = before + sum - own;
+                args.expertOffsets[first + lane] = before + sum - own;
+            }
+            before += __shfl_sync(kWholeWarp, sum, 31);
+        }
+        if (lane == 0)
+            args.expertOffsets[experts] = before;
+    }
+    __syncthreads();
+    if (thread < experts) {
+        int next = state.firsts[thread];
+        for (int w = 0; w < kChooseWarps; ++w) {
+            const int count = state.next[w][thread];
+            state.next[w][thread] = next;
+            next += count;
+        }
+    }
+    __syncthreads();
+    forSlots(args, warp, lane, [&](int slot, int expert, int rank, int count) {
+        const int base = expert >= 0 ? state.next[warp][expert] : 0;
+        __syncwarp();
+        if (expert < 0)
+            return;
+        args.slots[base + rank] = slot;
+        if (rank == 0)
+            state.next[warp][expert] = base + count;
+    });
+}
+
+__global__ void __launch_bounds__(kChooseWarps * 32)
+    chooseKernel(const MoeRouteArgs args, const Workspace workspace, int parts)
+{
+    __shared__ SortState state;
+    __shared__ bool isLast;
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    const std::int64_t token = static_cast<std::int64_t>(blockIdx.x) * kChooseWarps + warp;
+    if (token < args.tokens)
+        chooseExperts(args, workspace, parts, token, static_cast<int>(threadIdx.x) % 32);
+    __threadfence(); // the choices are visible before the count says so
+    __syncthreads();
+    if (threadIdx.x == 0)
+        isLast = atomicAdd(workspace.finishedBlocks, 1U) == gridDim.x - 1;
+    __syncthreads();
+    if (!isLast)
+        return;
+    __threadfence();
+    sortSlots(args, state);
+}
+
+bool isAllowed(const MoeRouteArgs &args)
+{
+    const auto aligned = [](const void *p) {
+        return p != nullptr && (reinterpret_cast<std::uintptr_t>(p) & 15U) == 0;
+    };
+    return args.tokens >= 0 && args.hidden > 0 && args.hidden <= INT32_MAX && args.hidden % 8 == 0 &&
+           args.experts > 0 && args.experts <= kMostRoutedExperts && args.slotsPerToken > 0 &&
+           args.slotsPerToken <= args.experts && args.slotsPerToken <= kMostSlotsPerToken &&
+           args.tokens <= INT32_MAX / args.slotsPerToken && aligned(args.workspace) && aligned(args.x) &&
+           aligned(args.scale) && aligned(args.weights) && args.perExpertScale != nullptr &&
+           args.expertIds != nullptr && args.slotWeights != nullptr && args.expertOffsets != nullptr &&
+           args.slots != nullptr;
+}
+
+} // namespace
+
+std::int64_t moeRouteWorkspaceBytes(std::int64_t tokens, std::int64_t hidden, std::int64_t experts) noexcept
+{
+    // The most for this many tokens or fewer: just below kManyTokens there are more parts than above.
+    const std::int64_t split = tokens < kManyTokens ? tokens : kManyTokens - 1;
+    const std::int64_t rows = split * sliceCount(hidden) > tokens ? split * sliceCount(hidden) : tokens;
+    return kCounterBytes + rows * (experts + 1) * static_cast<std::int64_t>(sizeof(float));
+}
+
+cudaError_t moeRoute(const MoeRouteArgs &args, cudaStream_t stream)
+{
+    if (args.tokens == 0 && args.expertOffsets != nullptr && args.experts > 0)
+        return cudaMemsetAsync(args.expertOffsets, 0, static_cast<std::size_t>(args.experts + 1) * sizeof(std::int32_t),
+                               stream);
+    if (!isAllowed(args))
+        return cudaErrorInvalidValue;
+    const std::int64_t parts = partCount(args.tokens, args.hidden);
+    const Workspace workspace = workspaceOf(args, parts);
+    const cudaError_t status = cudaFuncSetAttribute(projectKernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                    static_cast<int>(sizeof(ProjectSums)));
+    if (status != cudaSuccess)
+        return status;
+    const dim3 grid(static_cast<unsigned>((args.tokens + kTileTokens - 1) / kTileTokens), static_cast<unsigned>(parts),
+                    static_cast<unsigned>((args.experts + kTileExperts - 1) / kTileExperts));
+    projectKernel<<<grid, kProjectWarps * 32, sizeof(ProjectSums), stream>>>(args, workspace);
+    const cudaError_t launched = cudaGetLastError();
+    if (launched != cudaSuccess)
+        return launched;
+    chooseKernel<<<static_cast<unsigned>((args.tokens + kChooseWarps - 1) / kChooseWarps), kChooseWarps * 32, 0,
+                   stream>>>(args, workspace, static_cast<int>(parts));
+    return cudaGetLastError();
+}
+
+} // namespace palimpsest::kernels
