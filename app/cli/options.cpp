@@ -65,7 +65,9 @@ void addSamplerOptions(CLI::App &command, SamplerOptions &options)
           "A canvas may end when its mean entropy is below this (nats)");
     addTo(command, kSamplerGroup, "--stability", options.stability,
           "... and its text was the same for this many steps");
-    addTo(command, kSamplerGroup, "--seed", options.seed, "The same seed gives the same text");
+    command.add_option("--seed", options.seed, "The same seed gives the same text")
+        ->check(CLI::NonNegativeNumber) // CLI11 2.1 would wrap -1 around
+        ->group(std::string(kSamplerGroup));
 }
 
 void addOutputOptions(CLI::App &command, OutputOptions &options)
