@@ -109,9 +109,11 @@ std::vector<LayerKind> readLayerKinds(const JsonFields &text)
         text.fail("layer_types", describeJson(types), wanted);
     std::vector<LayerKind> kinds;
     for (const json &type : types) {
-        if (type == "sliding_attention")
+        // Compared as texts: comparing the json value itself makes GCC 12 at -O3 see an overrun that is not there.
+        const auto *kind = type.get_ptr<const json::string_t *>();
+        if (kind != nullptr && *kind == "sliding_attention")
             kinds.push_back(LayerKind::Sliding);
-        else if (type == "full_attention")
+        else if (kind != nullptr && *kind == "full_attention")
             kinds.push_back(LayerKind::Full);
         else
             text.failUnsupported("layer_types", describeJson(type), "\"sliding_attention\" and \"full_attention\"");
