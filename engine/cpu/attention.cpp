@@ -11,9 +11,9 @@ namespace palimpsest::cpu {
 
 namespace {
 
-/// Queries of one task.
-constexpr std::int64_t kTileQueries = 64;
-static_assert(kTileQueries % PanelGemm::kFixedRows == 0);
+/// Most queries of one task: a whole canvas, so that few products do much.
+constexpr std::int64_t kMostQueries = kTileRows;
+static_assert(kMostQueries % PanelGemm::kFixedRows == 0);
 
 /// One head's queries [firstRow, firstRow + rows) of a group against all blocks of the group.
 struct Tile
@@ -23,8 +23,8 @@ struct Tile
     std::int64_t firstRow; ///< within the group
     std::int64_t rows;
     std::int64_t kvHead;
-    std::array<VisibleRange, kTileQueries> visible{};
-    std::array<AttentionRow, kTileQueries> state{};
+    std::array<VisibleRange, kMostQueries> visible{};
+    std::array<AttentionRow, kMostQueries> state{};
 
     void prepare()
     {
@@ -42,7 +42,7 @@ struct Tile
     }
 };
 
-// Adds one block to the tile's running output. queries and output [64][headDim], scores and product [64][64].
+// Adds one block to the tile's running output. queries and output [rows][headDim], scores and product [rows][64].
 void addBlock(Tile &tile, const KeyBlock &block, Compute &compute, int worker, const float *queries, float *output,
               float *scores, float *product)
 {
@@ -50,7 +50,7 @@ void addBlock(Tile &tile, const KeyBlock &block, Compute &compute, int worker, c
     const KvLayout &layout = tile.layout;
     compute.gemm().multiply(worker, queries, layout.headDim, block.block->keys(layout, tile.kvHead), scores, tile.rows,
                             layout.headDim, kBlockPositions);
-    std::array<float, kTileQueries> factors{};
+    std::array<float, kMostQueries> factors{};
     for (std::int64_t row = 0; row < tile.rows; ++row) {
         const VisibleRange &range = tile.visible.at(static_cast<std::size_t>(row));
         const std::int64_t begin = std::max<std::int64_t>(0, range.begin - block.firstPosition);
@@ -76,38 +76,42 @@ void addAttention(Section &section, Compute &compute, const std::vector<QueryGro
 {
     out.resize(queries.rows(), queries.columns());
     for (const QueryGroup &group : groups) {
-        const std::int64_t tiles = (group.rows + kTileQueries - 1) / kTileQueries;
-        section.add(
-            heads * tiles, [&compute, &group, &queries, &out, layout, heads, tiles](std::int64_t item, int worker) {
-                const std::int64_t head = item / tiles;
-                Tile tile{.group = group,
-                          .layout = layout,
-                          .firstRow = item % tiles * kTileQueries,
-                          .rows = 0,
-                          .kvHead = head / (heads / layout.kvHeads)};
-                tile.rows = std::min(kTileQueries, group.rows - tile.firstRow);
-                tile.prepare();
+        std::int64_t tileQueries = kMostQueries;
+        while (tileQueries > PanelGemm::kFixedRows &&
+               heads * ((group.rows + tileQueries - 1) / tileQueries) < 2 * compute.pool().threadCount())
+            tileQueries /= 2;
+        const std::int64_t tiles = (group.rows + tileQueries - 1) / tileQueries;
+        section.add(heads * tiles, [&compute, &group, &queries, &out, layout, heads, tiles,
+                                    tileQueries](std::int64_t item, int worker) {
+            const std::int64_t head = item / tiles;
+            Tile tile{.group = group,
+                      .layout = layout,
+                      .firstRow = item % tiles * tileQueries,
+                      .rows = 0,
+                      .kvHead = head / (heads / layout.kvHeads)};
+            tile.rows = std::min(tileQueries, group.rows - tile.firstRow);
+            tile.prepare();
 
-                const std::int64_t headDim = layout.headDim;
-                Workspace &workspace = compute.workspace(worker);
-                workspace.gathered.resize(kTileQueries * headDim);
-                workspace.inner.resize(kTileQueries * headDim);
-                float *tileQueries = workspace.gathered.data();
-                float *tileOutput = workspace.inner.data();
-                const std::int64_t firstRow = group.firstRow + tile.firstRow;
-                for (std::int64_t row = 0; row < tile.rows; ++row)
-                    std::copy_n(queries.row(firstRow + row) + head * headDim, headDim, tileQueries + row * headDim);
-                std::fill_n(tileOutput, tile.rows * headDim, 0.0F);
-                for (const KeyBlock &block : group.blocks)
-                    if (tile.sees(block))
-                        addBlock(tile, block, compute, worker, tileQueries, tileOutput, workspace.tile.data(),
-                                 workspace.secondTile.data());
-                for (std::int64_t row = 0; row < tile.rows; ++row) {
-                    float *result = out.row(firstRow + row) + head * headDim;
-                    std::copy_n(tileOutput + row * headDim, headDim, result);
-                    compute.kernels().scale(result, 1.0F / tile.state.at(static_cast<std::size_t>(row)).sum, headDim);
-                }
-            });
+            const std::int64_t headDim = layout.headDim;
+            Workspace &workspace = compute.workspace(worker);
+            workspace.gathered.resize(kMostQueries * headDim);
+            workspace.inner.resize(kMostQueries * headDim);
+            float *ownQueries = workspace.gathered.data();
+            float *tileOutput = workspace.inner.data();
+            const std::int64_t firstRow = group.firstRow + tile.firstRow;
+            for (std::int64_t row = 0; row < tile.rows; ++row)
+                std::copy_n(queries.row(firstRow + row) + head * headDim, headDim, ownQueries + row * headDim);
+            std::fill_n(tileOutput, tile.rows * headDim, 0.0F);
+            for (const KeyBlock &block : group.blocks)
+                if (tile.sees(block))
+                    addBlock(tile, block, compute, worker, ownQueries, tileOutput, workspace.tile.data(),
+                             workspace.secondTile.data());
+            for (std::int64_t row = 0; row < tile.rows; ++row) {
+                float *result = out.row(firstRow + row) + head * headDim;
+                std::copy_n(tileOutput + row * headDim, headDim, result);
+                compute.kernels().scale(result, 1.0F / tile.state.at(static_cast<std::size_t>(row)).sum, headDim);
+            }
+        });
     }
 }
 

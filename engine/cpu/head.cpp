@@ -13,14 +13,19 @@ namespace palimpsest::cpu {
 
 namespace {
 
-/// A row is gathered if at most this many ids carry more than kGatherFloor of its mass each ...
-constexpr std::int64_t kMostGathered = 192;
+/// A row is gathered if at most this many ids carry more than kGatherFloor of its mass each (gathering 900 of 8192
+/// costs as much as the dense product) ...
+constexpr std::int64_t kMostGathered = 640;
 constexpr float kGatherFloor = 0x1p-26F;
 /// ... and all others together carry less than this. The dense product's own rounding error is of that size.
 constexpr double kDroppedMass = 0x1p-20;
 
 /// Vocabulary rows that the dense product widens and multiplies at a time: 128 KiB for 64 columns.
 constexpr std::int64_t kVocabularyChunk = 512;
+
+/// Canvas positions whose logits exist at one time. Half a canvas saves 4 MiB at a vocabulary of 8192 and 128 MiB at
+/// 262144 for widening the embedding once more, 1 % of a step.
+constexpr std::int64_t kHeadRows = 128;
 
 } // namespace
 
@@ -42,57 +47,82 @@ Head::Head(const ModelConfig &config, const ModelWeights &weights, Compute &comp
 void Head::run(const Matrix &hidden, std::int64_t firstRow, const DenoiseJob &job, Trace *trace)
 {
     const auto positions = static_cast<std::int64_t>(job.canvas.size());
-    m_rows.resize(positions, hidden.columns());
-    std::copy_n(hidden.row(firstRow), positions * hidden.columns(), m_rows.row(0));
-    m_logits.resize(positions, m_stride);
-    m_blockMaxima.resize(positions, m_stride / kPanelColumns);
+    Matrix *embedding = nullptr;
+    if (job.conditioning != nullptr)
+        embedding = &static_cast<CpuSelfConditioning *>(job.conditioning)->beginUpdate(positions, m_config.hiddenSize);
+    m_denseRowCount = 0;
+    for (m_first = 0; m_first < positions; m_first += kHeadRows) {
+        const std::int64_t rows = std::min(kHeadRows, positions - m_first);
+        m_rows.resize(rows, hidden.columns());
+        std::copy_n(hidden.row(firstRow + m_first), rows * hidden.columns(), m_rows.row(0));
+        m_logits.resize(rows, m_stride);
+        m_blockMaxima.resize(rows, m_stride / kPanelColumns);
+        multiply(job, trace);
+        sampleRows(job);
+        if (embedding != nullptr)
+            conditionRows(*embedding);
+    }
+}
+
+// A panel of the product is one block of the vocabulary: its logits are processed while they are in the first-level
+// cache.
+void Head::multiply(const DenoiseJob &job, Trace *trace)
+{
+    const LogitProcessing processing{.softcap = static_cast<float>(m_config.finalLogitSoftcap),
+                                     .temperature = job.temperature,
+                                     .bias = job.logitBias,
+                                     .vocabSize = m_config.vocabSize};
+    const RowKernels &kernels = m_compute.kernels();
+    if (trace != nullptr)
+        trace->logits.resize(job.canvas.size() * static_cast<std::size_t>(m_config.vocabSize));
     Section product(m_compute);
     product.addProduct(m_rows, m_weights.head,
-                       [this](std::int64_t panel, std::int64_t first, std::int64_t rows, const float *tile) {
-                           storeTile(m_logits, panel, first, rows, tile);
+                       [&](std::int64_t panel, std::int64_t first, std::int64_t rows, const float *tile) {
+                           for (std::int64_t row = 0; row < rows; ++row)
+                               m_blockMaxima.row(first + row)[panel] =
+                                   processBlock(kernels, processing, panel, tile + row * kPanelColumns,
+                                                m_logits.row(first + row) + panel * kPanelColumns);
+                           if (trace != nullptr)
+                               recordLogits(*trace, panel, m_first + first, rows, tile);
                        });
     product.run();
-    if (trace != nullptr) {
-        for (std::int64_t row = 0; row < positions; ++row) {
-            std::vector<float> logits(m_logits.row(row), m_logits.row(row) + m_config.vocabSize);
-            m_compute.kernels().softcap(logits.data(), static_cast<float>(m_config.finalLogitSoftcap),
-                                        m_config.vocabSize);
-            trace->logits.insert(trace->logits.end(), logits.begin(), logits.end());
-        }
-    }
-    sampleRows(job);
-    if (job.conditioning != nullptr)
-        conditionRows(
-            static_cast<CpuSelfConditioning *>(job.conditioning)->beginUpdate(positions, m_config.hiddenSize));
+}
+
+void Head::recordLogits(Trace &trace, std::int64_t panel, std::int64_t firstRow, std::int64_t rows,
+                        const float *tile) const
+{
+    const std::int64_t firstId = panel * kPanelColumns;
+    const std::int64_t columns = std::min(kPanelColumns, m_config.vocabSize - firstId);
+    for (std::int64_t row = 0; row < rows; ++row)
+        m_compute.kernels().softcap(trace.logits.data() + (firstRow + row) * m_config.vocabSize + firstId,
+                                    tile + row * kPanelColumns, static_cast<float>(m_config.finalLogitSoftcap),
+                                    columns);
 }
 
 void Head::sampleRows(const DenoiseJob &job)
 {
-    m_rowWeights.resize(job.canvas.size());
+    m_rowWeights.resize(static_cast<std::size_t>(m_rows.rows()));
     // Row by row: a row of logits fits the second-level cache, and rows differ in cost.
-    m_compute.pool().run(static_cast<std::int64_t>(job.canvas.size()), [&](std::int64_t row, int) {
-        const RowSamplerInput input{.softcap = static_cast<float>(m_config.finalLogitSoftcap),
-                                    .temperature = job.temperature,
-                                    .bias = job.logitBias,
-                                    .noise = job.noise,
-                                    .position = static_cast<std::uint32_t>(row)};
-        const std::span logits(m_logits.row(row), static_cast<std::size_t>(m_stride));
-        const std::span maxima(m_blockMaxima.row(row), static_cast<std::size_t>(m_stride / kPanelColumns));
-        m_rowWeights[static_cast<std::size_t>(row)] = sampleRow(m_compute.kernels(), input, logits, m_config.vocabSize,
-                                                                maxima, job.results[static_cast<std::size_t>(row)]);
+    m_compute.pool().run(m_rows.rows(), [&](std::int64_t row, int) {
+        const RowNoise noise{.address = job.noise, .position = static_cast<std::uint32_t>(m_first + row)};
+        m_rowWeights[static_cast<std::size_t>(row)] =
+            sampleRow(m_compute.kernels(), noise, {m_logits.row(row), static_cast<std::size_t>(m_stride)},
+                      {m_blockMaxima.row(row), static_cast<std::size_t>(m_stride / kPanelColumns)},
+                      job.results[static_cast<std::size_t>(m_first + row)]);
     });
 }
 
 void Head::conditionRows(Matrix &embedding)
 {
-    std::vector<std::uint8_t> gathered(static_cast<std::size_t>(embedding.rows()));
-    m_compute.pool().run(embedding.rows(), [&](std::int64_t row, int) {
-        gathered[static_cast<std::size_t>(row)] = gatherRow(row, embedding.row(row)) ? 1 : 0;
+    std::vector<std::uint8_t> gathered(static_cast<std::size_t>(m_rows.rows()));
+    m_compute.pool().run(m_rows.rows(), [&](std::int64_t row, int) {
+        gathered[static_cast<std::size_t>(row)] = gatherRow(row, embedding.row(m_first + row)) ? 1 : 0;
     });
     m_denseRows.clear();
-    for (std::int64_t row = 0; row < embedding.rows(); ++row)
+    for (std::int64_t row = 0; row < m_rows.rows(); ++row)
         if (gathered[static_cast<std::size_t>(row)] == 0)
             m_denseRows.push_back(row);
+    m_denseRowCount += static_cast<std::int64_t>(m_denseRows.size());
     if (!m_denseRows.empty())
         denseRowsProduct(embedding);
 }
@@ -130,55 +160,73 @@ bool Head::gatherRow(std::int64_t row, float *out) const
     return true;
 }
 
-// out[rows, hidden] = e[rows, V] * embedding[V, hidden] / sum for the rows in m_denseRows: tiles of rows, the
-// vocabulary in chunks that are added up in order.
+// Widens embedding rows [start, start + depth), columns [column, column + 64), into a panel [depth][64].
+void Head::widenEmbedding(std::int64_t start, std::int64_t depth, std::int64_t column, float *panel) const
+{
+    const TensorView &table = m_weights.embedding;
+    const std::int64_t hidden = m_config.hiddenSize;
+    const std::int64_t columns = std::min(kPanelColumns, hidden - column);
+    for (std::int64_t k = 0; k < depth; ++k) {
+        const std::byte *from = table.bytes.data() + ((start + k) * hidden + column) * dtypeSize(table.dtype);
+        float *to = panel + k * kPanelColumns;
+        if (table.dtype == Dtype::BF16)
+            m_compute.kernels().unpackBf16(to, reinterpret_cast<const std::uint16_t *>(from), columns);
+        else
+            std::memcpy(to, from, static_cast<std::size_t>(columns) * sizeof(float));
+    }
+}
+
+// out[rows, hidden] = e[rows, V] * embedding[V, hidden] / sum for the rows in m_denseRows, the vocabulary in chunks
+// that are added up in order. Large tiles of rows widen the embedding least often.
 void Head::denseRowsProduct(Matrix &embedding)
 {
     const auto rowCount = static_cast<std::int64_t>(m_denseRows.size());
-    const std::int64_t hidden = m_config.hiddenSize;
-    const RowKernels &kernels = m_compute.kernels();
-    const TensorView &table = m_weights.embedding;
-    // Tiles of 64 rows widen the embedding least often; smaller ones where that would leave threads without work.
-    std::int64_t tileRows = PanelGemm::kFixedRows;
-    while (tileRows > PanelGemm::kRowGranule &&
-           (rowCount + tileRows - 1) / tileRows < 2 * m_compute.pool().threadCount())
+    std::int64_t tileRows = kHeadRows;
+    while (tileRows > PanelGemm::kRowGranule && (rowCount + tileRows - 1) / tileRows < m_compute.pool().threadCount())
         tileRows /= 2;
     m_compute.pool().run((rowCount + tileRows - 1) / tileRows, [&](std::int64_t item, int worker) {
-        Workspace &workspace = m_compute.workspace(worker);
-        workspace.gathered.resize(PanelGemm::kFixedRows * kVocabularyChunk);
-        workspace.panel.resize(kVocabularyChunk * kPanelColumns);
         const std::int64_t first = item * tileRows;
-        const std::int64_t rows = std::min(tileRows, rowCount - first);
-        const auto target = [&](std::int64_t i) {
-            return m_denseRows[static_cast<std::size_t>(first + i)];
-        };
-        for (std::int64_t i = 0; i < rows; ++i)
-            std::fill_n(embedding.row(target(i)), hidden, 0.0F);
-        for (std::int64_t start = 0; start < m_config.vocabSize; start += kVocabularyChunk) {
-            const std::int64_t depth = std::min(kVocabularyChunk, m_config.vocabSize - start);
-            for (std::int64_t i = 0; i < rows; ++i)
-                std::copy_n(m_logits.row(target(i)) + start, depth, workspace.gathered.data() + i * depth);
-            for (std::int64_t column = 0; column < hidden; column += kPanelColumns) {
-                const std::int64_t columns = std::min(kPanelColumns, hidden - column);
-                for (std::int64_t k = 0; k < depth; ++k) {
-                    const std::byte *from =
-                        table.bytes.data() + ((start + k) * hidden + column) * dtypeSize(table.dtype);
-                    float *to = workspace.panel.data() + k * kPanelColumns;
-                    if (table.dtype == Dtype::BF16)
-                        kernels.unpackBf16(to, reinterpret_cast<const std::uint16_t *>(from), columns);
-                    else
-                        std::memcpy(to, from, static_cast<std::size_t>(columns) * sizeof(float));
-                }
-                m_compute.gemm().multiply(worker, workspace.gathered.data(), depth, workspace.panel.data(),
-                                          workspace.tile.data(), rows, depth, kPanelColumns);
-                for (std::int64_t i = 0; i < rows; ++i)
-                    kernels.add(embedding.row(target(i)) + column, workspace.tile.data() + i * kPanelColumns, columns);
-            }
-        }
-        for (std::int64_t i = 0; i < rows; ++i)
-            kernels.scale(embedding.row(target(i)),
-                          static_cast<float>(1.0 / m_rowWeights[static_cast<std::size_t>(target(i))].sum), hidden);
+        denseTile(std::span(m_denseRows)
+                      .subspan(static_cast<std::size_t>(first),
+                               static_cast<std::size_t>(std::min(tileRows, rowCount - first))),
+                  worker, embedding);
     });
+}
+
+void Head::denseTile(std::span<const std::int64_t> targets, int worker, Matrix &embedding)
+{
+    const RowKernels &kernels = m_compute.kernels();
+    const auto rows = static_cast<std::int64_t>(targets.size());
+    const std::int64_t hidden = m_config.hiddenSize;
+    const bool contiguous = targets.back() - targets.front() + 1 == rows;
+    Workspace &workspace = m_compute.workspace(worker);
+    workspace.gathered.resize(kHeadRows * kVocabularyChunk);
+    workspace.panel.resize(kVocabularyChunk * kPanelColumns);
+    for (const std::int64_t target : targets)
+        std::fill_n(embedding.row(m_first + target), hidden, 0.0F);
+    for (std::int64_t start = 0; start < m_config.vocabSize; start += kVocabularyChunk) {
+        const std::int64_t depth = std::min(kVocabularyChunk, m_config.vocabSize - start);
+        const float *in = m_logits.row(targets.front()) + start;
+        std::int64_t stride = m_stride;
+        if (!contiguous) { // early steps have whole canvases of dense rows, which need no copy
+            for (std::int64_t i = 0; i < rows; ++i)
+                std::copy_n(m_logits.row(targets[static_cast<std::size_t>(i)]) + start, depth,
+                            workspace.gathered.data() + i * depth);
+            in = workspace.gathered.data();
+            stride = depth;
+        }
+        for (std::int64_t column = 0; column < hidden; column += kPanelColumns) {
+            widenEmbedding(start, depth, column, workspace.panel.data());
+            m_compute.gemm().multiply(worker, in, stride, workspace.panel.data(), workspace.tile.data(), rows, depth,
+                                      kPanelColumns);
+            for (std::int64_t i = 0; i < rows; ++i)
+                kernels.add(embedding.row(m_first + targets[static_cast<std::size_t>(i)]) + column,
+                            workspace.tile.data() + i * kPanelColumns, std::min(kPanelColumns, hidden - column));
+        }
+    }
+    for (const std::int64_t target : targets)
+        kernels.scale(embedding.row(m_first + target),
+                      static_cast<float>(1.0 / m_rowWeights[static_cast<std::size_t>(target)].sum), hidden);
 }
 
 } // namespace palimpsest::cpu

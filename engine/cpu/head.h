@@ -10,6 +10,7 @@
 #include "engine/cpu/row_sampler.h"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace palimpsest::cpu {
@@ -44,24 +45,31 @@ public:
     void run(const Matrix &hidden, std::int64_t firstRow, const DenoiseJob &job, Trace *trace);
 
     /// Rows of the last canvas that took the dense product, for measuring.
-    [[nodiscard]] std::int64_t denseRows() const noexcept { return static_cast<std::int64_t>(m_denseRows.size()); }
+    [[nodiscard]] std::int64_t denseRows() const noexcept { return m_denseRowCount; }
 
 private:
+    void multiply(const DenoiseJob &job, Trace *trace);
     void sampleRows(const DenoiseJob &job);
     void conditionRows(Matrix &embedding);
     /// False if the row needs the dense product.
     bool gatherRow(std::int64_t row, float *out) const;
     void denseRowsProduct(Matrix &embedding);
+    void denseTile(std::span<const std::int64_t> targets, int worker, Matrix &embedding);
+    void widenEmbedding(std::int64_t start, std::int64_t depth, std::int64_t column, float *panel) const;
+    void recordLogits(Trace &trace, std::int64_t panel, std::int64_t firstRow, std::int64_t rows,
+                      const float *tile) const;
 
     const ModelConfig &m_config;
     const ModelWeights &m_weights;
     Compute &m_compute;
-    std::int64_t m_stride; ///< vocabulary rounded up to whole blocks
-    Matrix m_rows;         ///< the canvas's hidden rows, alone
-    Matrix m_logits;       ///< [positions, stride]
-    Matrix m_blockMaxima;  ///< [positions, stride / 64]
+    std::int64_t m_stride;    ///< vocabulary rounded up to whole blocks
+    std::int64_t m_first = 0; ///< first canvas position of the rows at work
+    std::int64_t m_denseRowCount = 0;
+    Matrix m_rows;        ///< hidden rows at work
+    Matrix m_logits;      ///< processed logits, later their exponentials, [positions, stride]
+    Matrix m_blockMaxima; ///< [positions, stride / 64]
     std::vector<RowWeights> m_rowWeights;
-    std::vector<std::int64_t> m_denseRows;
+    std::vector<std::int64_t> m_denseRows; ///< of the rows at work
 };
 
 } // namespace palimpsest::cpu

@@ -5,35 +5,27 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace palimpsest::cpu {
 
-void chooseExperts(std::span<const float> logits, std::span<const float> perExpertScale,
-                   std::span<std::int32_t> experts, std::span<float> weights)
+void chooseExperts(std::span<float> logits, std::span<const float> perExpertScale, std::span<std::int32_t> experts,
+                   std::span<float> weights)
 {
     const float maximum = *std::ranges::max_element(logits);
     float sum = 0.0F;
-    std::vector<float> probabilities(logits.size());
-    for (std::size_t i = 0; i < logits.size(); ++i) {
-        probabilities[i] = std::exp(logits[i] - maximum);
-        sum += probabilities[i];
+    for (float &logit : logits) {
+        logit = std::exp(logit - maximum);
+        sum += logit;
     }
-    for (float &probability : probabilities)
+    for (float &probability : logits)
         probability /= sum;
-    std::vector<std::int32_t> order(logits.size());
-    std::iota(order.begin(), order.end(), 0);
-    const auto chosen = static_cast<std::ptrdiff_t>(experts.size());
-    std::partial_sort(order.begin(), order.begin() + chosen, order.end(), [&](std::int32_t a, std::int32_t b) {
-        const float pa = probabilities[static_cast<std::size_t>(a)];
-        const float pb = probabilities[static_cast<std::size_t>(b)];
-        return pa != pb ? pa > pb : a < b;
-    });
     float chosenSum = 0.0F;
-    for (std::size_t j = 0; j < experts.size(); ++j) {
-        experts[j] = order[j];
-        weights[j] = probabilities[static_cast<std::size_t>(order[j])];
-        chosenSum += weights[j];
+    for (std::size_t j = 0; j < experts.size(); ++j) {      // k passes: k is small and a sort's bookkeeping is not
+        const auto best = std::ranges::max_element(logits); // the first, so the lowest index of equal ones
+        experts[j] = static_cast<std::int32_t>(best - logits.begin());
+        weights[j] = *best;
+        chosenSum += *best;
+        *best = -1.0F;
     }
     for (std::size_t j = 0; j < experts.size(); ++j)
         weights[j] = weights[j] / chosenSum * perExpertScale[static_cast<std::size_t>(experts[j])];

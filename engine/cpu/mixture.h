@@ -19,9 +19,10 @@ struct Routing
     std::vector<float> weights; ///< renormalised to sum 1, then times per_expert_scale
 };
 
-/// One row of router logits [expertCount] to its choice of experts: softmax in fp32, the k most probable.
-void chooseExperts(std::span<const float> logits, std::span<const float> perExpertScale,
-                   std::span<std::int32_t> experts, std::span<float> weights);
+/// One row of router logits [expertCount] to its choice of experts: softmax in fp32, the k most probable. Overwrites
+/// the logits with the probabilities that are left.
+void chooseExperts(std::span<float> logits, std::span<const float> perExpertScale, std::span<std::int32_t> experts,
+                   std::span<float> weights);
 
 /// The experts of one layer for all rows at once: each expert's weights are widened once for all the rows that chose
 /// it.

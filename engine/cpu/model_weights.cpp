@@ -178,9 +178,10 @@ try {
         made.embedding.bytes = made.alignedEmbedding;
     }
 
+    made.head = WeightPanels::inPlace(made.embedding, config.vocabSize, config.hiddenSize);
+
     Repacking repacking(*checkpoint);
     repacking.mlp(made.selfConditioning, conditioning, config.denseIntermediateSize, config.hiddenSize);
-    repacking.panels(made.head, "model.decoder.embed_tokens.weight", config.vocabSize, config.hiddenSize);
     for (std::size_t i = 0; i < made.layers.size(); ++i)
         prepareLayer(made.layers[i], static_cast<std::int64_t>(i), *checkpoint, repacking);
     repacking.run(pool, progress);
@@ -192,7 +193,8 @@ try {
                                          &experts.downScale, &experts.downZero})
             checkpoint->releasePages(*tensor);
     }
-    made.bytes += bytesOf(made.selfConditioning) + made.head.bytes();
+    made.bytes +=
+        bytesOf(made.selfConditioning) + made.head.bytes() + static_cast<std::int64_t>(made.embedding.bytes.size());
     made.checkpoint = std::move(checkpoint);
     return made;
 } catch (const std::bad_alloc &) {

@@ -9,11 +9,11 @@
 #include <dnnl.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 #include <string>
 #include <tuple>
-#include <unordered_map>
 #include <vector>
 
 namespace palimpsest::cpu {
@@ -38,6 +38,13 @@ dnnl::matmul makeProduct(const dnnl::engine &engine, std::int64_t inStride, std:
     return dnnl::matmul(description);
 }
 
+std::int64_t paddedRows(std::int64_t rows)
+{
+    constexpr std::int64_t kCoarseGranule = 32;
+    const std::int64_t granule = rows <= PanelGemm::kFixedRows ? PanelGemm::kRowGranule : kCoarseGranule;
+    return (rows + granule - 1) / granule * granule;
+}
+
 } // namespace
 
 /// What one thread needs to run products: oneDNN's objects are cheap to run but not to make.
@@ -49,7 +56,8 @@ struct PanelGemm::Worker
         dnnl::memory in;
         dnnl::memory panel;
         dnnl::memory out;
-        std::unordered_map<int, dnnl::memory> arguments;
+        dnnl::memory scratchpad;
+        std::array<dnnl_exec_arg_t, 4> arguments{};
     };
 
     dnnl::engine engine{dnnl::engine::kind::cpu, 0};
@@ -71,10 +79,11 @@ struct PanelGemm::Worker
             memory({{depth, columns}, memory::data_type::f32, memory::dims{columns, 1}}, engine, DNNL_MEMORY_NONE);
         made.out =
             memory({{rows, columns}, memory::data_type::f32, memory::dims{columns, 1}}, engine, DNNL_MEMORY_NONE);
-        made.arguments = {{DNNL_ARG_SRC, made.in},
-                          {DNNL_ARG_WEIGHTS, made.panel},
-                          {DNNL_ARG_DST, made.out},
-                          {DNNL_ARG_SCRATCHPAD, memory(scratchpad, engine)}};
+        made.scratchpad = memory(scratchpad, engine);
+        made.arguments = {{{DNNL_ARG_SRC, made.in.get()},
+                           {DNNL_ARG_WEIGHTS, made.panel.get()},
+                           {DNNL_ARG_DST, made.out.get()},
+                           {DNNL_ARG_SCRATCHPAD, made.scratchpad.get()}}};
         return made;
     }
 };
@@ -88,15 +97,18 @@ void PanelGemm::multiply(int worker, const float *in, std::int64_t inStride, con
 {
     try {
         Worker &mine = m_workers[static_cast<std::size_t>(worker)];
-        const std::int64_t step =
-            m_rowsAreIndependent ? (rows + kRowGranule - 1) / kRowGranule * kRowGranule : kFixedRows;
+        const std::int64_t step = m_rowsAreIndependent ? paddedRows(rows) : kFixedRows;
         Worker::Product &product = mine.product(inStride, step, depth, columns);
         for (std::int64_t first = 0; first < rows; first += step) {
             // oneDNN takes handles as void *; it does not write through those of inputs.
             product.in.set_data_handle(const_cast<float *>(in + first * inStride));
             product.panel.set_data_handle(const_cast<float *>(panel));
             product.out.set_data_handle(out + first * columns);
-            product.primitive.execute(mine.stream, product.arguments);
+            // The C call, because the C++ one builds a list of arguments on the heap each time: thousands a step.
+            dnnl::error::wrap_c_api(dnnl_primitive_execute(product.primitive.get(), mine.stream.get(),
+                                                           static_cast<int>(product.arguments.size()),
+                                                           product.arguments.data()),
+                                    "could not run a matrix product");
         }
     } catch (const dnnl::error &error) {
         throw Error(error.status == dnnl_out_of_memory ? ErrorKind::OutOfMemory : ErrorKind::Backend,

@@ -28,7 +28,7 @@ public:
     PanelGemm(const PanelGemm &) = delete;
     PanelGemm &operator=(const PanelGemm &) = delete;
 
-    /// Compares a row computed among 8, 24 and 64 others bit by bit; false switches to padding. Call before any
+    /// Compares rows computed among 8, 24, 64 and 256 bit by bit; a difference switches to padding. Call before any
     /// product.
     void checkRowIndependence(std::int64_t depth);
     [[nodiscard]] bool rowsAreIndependent() const noexcept { return m_rowsAreIndependent; }

@@ -46,6 +46,8 @@ struct RowKernels
     void (*gatedGelu)(float *out, const float *gate, const float *up, std::int64_t n);
 
     void (*unpackBf16)(float *out, const std::uint16_t *in, std::int64_t n);
+    /// 64 rows of a matrix [., depth] that lies as in a checkpoint, to a panel [depth][64].
+    void (*transposeBf16)(float *panel, const std::uint16_t *rows, std::int64_t depth);
     /// One 4-bit panel of 64 columns: packed [rows][32], byte j of a row holds column j in its low and column j + 32 in
     /// its high nibble; scale and zero [rows / group][64]. out [rows][64] = (q - zero) * scale.
     void (*unpackW4)(float *out, const std::uint8_t *packed, const float *scale, const float *zero, std::int64_t rows,
@@ -60,10 +62,10 @@ struct RowKernels
     /// output[i] = output[i] * factor + in[i]
     void (*rescaleAdd)(float *output, const float *in, float factor, std::int64_t n);
 
-    /// row[i] = cap * tanh(row[i] / cap)
-    void (*softcap)(float *row, float cap, std::int64_t n);
-    /// row[i] = row[i] / divisor for n = a multiple of 64; blockMaximum[n / 64] receives each block's maximum.
-    void (*divideWithBlockMaximum)(float *row, float divisor, float *blockMaximum, std::int64_t n);
+    /// out[i] = cap * tanh(in[i] / cap)
+    void (*softcap)(float *out, const float *in, float cap, std::int64_t n);
+    /// One block of 64: row[i] = row[i] / divisor; returns the maximum.
+    float (*divideBlock)(float *row, float divisor);
     /// row[i] = exp(row[i] - maximum); returns sum(e) and sum(e * (x - maximum)).
     void (*expSums)(float *row, float maximum, std::int64_t n, double *sum, double *weightedSum);
     /// Sum and number of the entries below and at or above a threshold.

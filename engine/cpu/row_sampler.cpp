@@ -21,12 +21,13 @@ std::int64_t blockOf(std::int64_t id)
     return id / kPanelColumns;
 }
 
-// The smallest random word whose Gumbel value can reach `needed`, with room for every rounding on the way: 1e-4 in the
-// value (its float32 error is below 2e-6) and 1024 words (the uniform float has 24 bits, 256 words a step).
+// The smallest random word whose Gumbel value can reach `needed`, with room for every rounding on the way: 1e-3 in the
+// value (its float32 error is below 2e-6) and 8192 words (2^-19 of the range; the uniform float has 24 bits and the
+// exponentials here err by 2^-22).
 std::uint32_t wordFloor(float needed)
 {
-    const double word = std::exp(-std::exp(-(static_cast<double>(needed) - 1e-4))) * 0x1p32 - 1024.0;
-    return word <= 0.0 ? 0U : static_cast<std::uint32_t>(std::min(word, 4294967295.0));
+    const float word = std::exp(-std::exp(-(needed - 1e-3F))) * 0x1p32F - 8192.0F;
+    return word <= 0.0F ? 0U : static_cast<std::uint32_t>(word); // at most 2^32 - 8192
 }
 
 std::int64_t firstEqual(std::span<const float> values, float wanted)
@@ -34,19 +35,19 @@ std::int64_t firstEqual(std::span<const float> values, float wanted)
     return std::ranges::find(values, wanted) - values.begin();
 }
 
-TokenId gumbelArgmax(const RowKernels &kernels, const RowSamplerInput &input, std::span<const float> processed,
+TokenId gumbelArgmax(const RowKernels &kernels, const RowNoise &noise, std::span<const float> processed,
                      std::span<const float> blockMaxima, std::int64_t argmaxBlock)
 {
-    const std::array<std::uint32_t, 2> key{static_cast<std::uint32_t>(input.noise.seed),
-                                           static_cast<std::uint32_t>(input.noise.seed >> 32U)};
-    const std::uint32_t stream = (input.noise.canvas << 8U) | static_cast<std::uint32_t>(NoiseKind::Gumbel);
+    const std::array<std::uint32_t, 2> key{static_cast<std::uint32_t>(noise.address.seed),
+                                           static_cast<std::uint32_t>(noise.address.seed >> 32U)};
+    const std::uint32_t stream = (noise.address.canvas << 8U) | static_cast<std::uint32_t>(NoiseKind::Gumbel);
     GumbelBest best{kLowest, std::numeric_limits<std::int32_t>::max()};
     const auto look = [&](std::int64_t block) {
         const float blockMaximum = blockMaxima[static_cast<std::size_t>(block)];
-        if (blockMaximum == kLowest || (input.pruning && blockMaximum + kLargestGumbel < best.value))
+        if (blockMaximum == kLowest || (noise.pruning && blockMaximum + kLargestGumbel < best.value))
             return;
-        const std::uint32_t floor = input.pruning && best.value > kLowest ? wordFloor(best.value - blockMaximum) : 0U;
-        kernels.gumbelBlock(processed.data() + block * kPanelColumns, block, input.position, input.noise.step, stream,
+        const std::uint32_t floor = noise.pruning && best.value > kLowest ? wordFloor(best.value - blockMaximum) : 0U;
+        kernels.gumbelBlock(processed.data() + block * kPanelColumns, block, noise.position, noise.address.step, stream,
                             key.data(), floor, &best);
     };
     look(argmaxBlock); // a good value early makes the rest cheap
@@ -83,27 +84,35 @@ std::array<Candidate, kAlternativeCount> bestLogits(std::span<const float> proce
 
 } // namespace
 
-RowWeights sampleRow(const RowKernels &kernels, const RowSamplerInput &input, std::span<float> logits,
-                     std::int64_t vocabSize, std::span<float> blockMaxima, PositionResult &result)
+float processBlock(const RowKernels &kernels, const LogitProcessing &processing, std::int64_t block, const float *raw,
+                   float *processed)
 {
-    kernels.softcap(logits.data(), input.softcap, vocabSize);
-    for (const LogitBias &bias : input.bias)
-        logits[static_cast<std::size_t>(bias.id)] += bias.bias;
-    std::fill(logits.begin() + vocabSize, logits.end(), kLowest);
-    kernels.divideWithBlockMaximum(logits.data(), input.temperature, blockMaxima.data(),
-                                   static_cast<std::int64_t>(logits.size()));
+    const std::int64_t firstId = block * kPanelColumns;
+    kernels.softcap(processed, raw, processing.softcap, kPanelColumns);
+    if (!processing.bias.empty()) {
+        auto bias = std::ranges::lower_bound(processing.bias, static_cast<TokenId>(firstId), {}, &LogitBias::id);
+        for (; bias != processing.bias.end() && bias->id < firstId + kPanelColumns; ++bias)
+            processed[bias->id - firstId] += bias->bias;
+    }
+    for (std::int64_t i = std::max<std::int64_t>(0, processing.vocabSize - firstId); i < kPanelColumns; ++i)
+        processed[i] = kLowest;
+    return kernels.divideBlock(processed, processing.temperature);
+}
 
+RowWeights sampleRow(const RowKernels &kernels, const RowNoise &noise, std::span<float> row,
+                     std::span<const float> blockMaxima, PositionResult &result)
+{
     const float maximum = *std::ranges::max_element(blockMaxima);
     const std::int64_t argmaxBlock = firstEqual(blockMaxima, maximum);
     result.argmax = static_cast<TokenId>(
         argmaxBlock * kPanelColumns +
-        firstEqual(logits.subspan(static_cast<std::size_t>(argmaxBlock * kPanelColumns), kPanelColumns), maximum));
-    result.sampled = gumbelArgmax(kernels, input, logits, blockMaxima, blockOf(result.argmax));
-    const auto best = bestLogits(logits, blockMaxima);
+        firstEqual(row.subspan(static_cast<std::size_t>(argmaxBlock * kPanelColumns), kPanelColumns), maximum));
+    result.sampled = gumbelArgmax(kernels, noise, row, blockMaxima, blockOf(result.argmax));
+    const auto best = bestLogits(row, blockMaxima);
 
     RowWeights weights{.sum = 0.0, .maximum = maximum};
     double weightedSum = 0.0;
-    kernels.expSums(logits.data(), maximum, static_cast<std::int64_t>(logits.size()), &weights.sum, &weightedSum);
+    kernels.expSums(row.data(), maximum, static_cast<std::int64_t>(row.size()), &weights.sum, &weightedSum);
     // H = -sum p log p with log p = (x - max) - log S. Never negative: S >= 1 and x - max <= 0.
     result.entropyNats = static_cast<float>(std::log(weights.sum) - weightedSum / weights.sum);
     for (std::size_t i = 0; i < best.size(); ++i)

@@ -14,13 +14,24 @@
 
 namespace palimpsest::cpu {
 
-/// How one row of logits becomes a PositionResult.
-struct RowSamplerInput
+/// How raw logits become processed ones.
+struct LogitProcessing
 {
     float softcap = 30.0F;
     float temperature = 1.0F;
     std::span<const LogitBias> bias; ///< sorted by id
-    NoiseAddress noise;
+    std::int64_t vocabSize = 0;
+};
+
+/// One block of 64 raw logits, ids [64 * block, ...), to processed logits: soft-cap, bias, temperature; ids behind the
+/// vocabulary become -infinity. Returns the block's maximum.
+[[nodiscard]] float processBlock(const RowKernels &kernels, const LogitProcessing &processing, std::int64_t block,
+                                 const float *raw, float *processed);
+
+/// Where a row's noise comes from.
+struct RowNoise
+{
+    NoiseAddress address;
     std::uint32_t position = 0;
     bool pruning = true; ///< tests switch it off
 };
@@ -32,16 +43,15 @@ struct RowWeights
     float maximum = 0.0F; ///< of the processed logits
 };
 
-/// Soft-cap, bias, temperature, argmax, entropy, Gumbel sample and alternatives of one row of raw logits, which is
-/// overwritten with exp(processed - maximum).
+/// Argmax, entropy, Gumbel sample and alternatives of one row of processed logits, which is overwritten with
+/// exp(processed - maximum).
 ///
-/// logits: [stride], the first `vocabSize` are given, the rest (stride is the next multiple of 64) is ignored.
-/// blockMaxima: [stride / 64], scratch that is also read afterwards: the processed maximum of each block.
+/// row: [64 * blocks], blockMaxima: [blocks], as processBlock left them.
 ///
 /// The Gumbel maximum is exact but rarely looks at all ids: noise is at most 16.64, so a block of 64 ids whose best
 /// logit is further below the best perturbed logit so far is skipped, and in the others a random word must exceed a
 /// floor before its logarithms are taken (the Gumbel value is monotone in the word).
-[[nodiscard]] RowWeights sampleRow(const RowKernels &kernels, const RowSamplerInput &input, std::span<float> logits,
-                                   std::int64_t vocabSize, std::span<float> blockMaxima, PositionResult &result);
+[[nodiscard]] RowWeights sampleRow(const RowKernels &kernels, const RowNoise &noise, std::span<float> row,
+                                   std::span<const float> blockMaxima, PositionResult &result);
 
 } // namespace palimpsest::cpu

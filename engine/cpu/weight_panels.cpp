@@ -78,6 +78,19 @@ WeightPanels WeightPanels::fromTensor(const TensorView &tensor, std::int64_t fir
     return made;
 }
 
+WeightPanels WeightPanels::inPlace(const TensorView &tensor, std::int64_t outputs, std::int64_t inputs)
+{
+    if (tensor.dtype != Dtype::BF16 || outputs % kPanelColumns != 0)
+        return fromTensor(tensor, 0, outputs, inputs);
+    WeightPanels made;
+    made.m_storage = Storage::MappedBF16;
+    made.m_outputs = outputs;
+    made.m_panels = panelsFor(outputs);
+    made.m_inputs = inputs;
+    made.m_mapped = reinterpret_cast<const std::uint16_t *>(tensor.bytes.data());
+    return made;
+}
+
 WeightPanels WeightPanels::fromW4(const TensorView &packed, const TensorView &scale, const TensorView &zero,
                                   std::int64_t firstRow, std::int64_t outputs, std::int64_t inputs)
 {
@@ -130,6 +143,9 @@ const float *WeightPanels::panel(std::int64_t index, float *buffer, const RowKer
         return m_floats.data() + index * elements;
     case Storage::BF16:
         kernels.unpackBf16(buffer, m_halves.data() + index * elements, elements);
+        return buffer;
+    case Storage::MappedBF16:
+        kernels.transposeBf16(buffer, m_mapped + index * elements, m_inputs);
         return buffer;
     case Storage::W4: {
         const std::int64_t scales = m_inputs / m_group * kPanelColumns;

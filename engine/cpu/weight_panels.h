@@ -26,6 +26,10 @@ public:
     /// an expert is a range of rows. Outputs are padded to a multiple of 64 with zeros.
     [[nodiscard]] static WeightPanels fromTensor(const TensorView &tensor, std::int64_t firstRow, std::int64_t outputs,
                                                  std::int64_t inputs);
+    /// Panels that are transposed out of the mapped tensor each time, with nothing kept but its address: for the
+    /// embedding matrix, whose rows are needed in place as well. bf16 with a multiple of 64 outputs; others are
+    /// repacked.
+    [[nodiscard]] static WeightPanels inPlace(const TensorView &tensor, std::int64_t outputs, std::int64_t inputs);
     /// The same from 4-bit rows, with scale and zero [rows, inputs / group].
     [[nodiscard]] static WeightPanels fromW4(const TensorView &packed, const TensorView &scale, const TensorView &zero,
                                              std::int64_t firstRow, std::int64_t outputs, std::int64_t inputs);
@@ -39,13 +43,14 @@ public:
     [[nodiscard]] const float *panel(std::int64_t index, float *buffer, const RowKernels &kernels) const;
 
 private:
-    enum class Storage { F32, BF16, W4 };
+    enum class Storage { F32, BF16, MappedBF16, W4 };
 
     Storage m_storage = Storage::F32;
     std::int64_t m_outputs = 0;
     std::int64_t m_panels = 0;
     std::int64_t m_inputs = 0;
     std::int64_t m_group = 0;
+    const std::uint16_t *m_mapped = nullptr;
     std::vector<float> m_floats;
     std::vector<std::uint16_t> m_halves;
     std::vector<std::uint8_t> m_nibbles;
