@@ -17,7 +17,7 @@ struct KeyBlock
 {
     const KvBlock *block = nullptr;
     std::int64_t firstPosition = 0;
-    std::int64_t end = 0; ///< one past the last valid position
+    std::int64_t end = 0; ///< one past the last valid position, at most firstPosition + 64
 };
 
 /// Positions [begin, end) that one query sees.

@@ -18,6 +18,12 @@ namespace {
 /// Prompt tokens in one encoder pass: enough for full tiles, few enough that a cancel is noticed soon.
 constexpr std::int64_t kEncodeChunk = 256;
 
+// One past the last valid position of the block that starts at `first`, in a sequence that ends at `end`.
+std::int64_t blockEnd(std::int64_t first, std::int64_t end)
+{
+    return std::min(first + kBlockPositions, end);
+}
+
 /// A prompt's new tokens: keys go into the sequence's cache, each row sees itself and what is before it.
 class PromptKeys final : public KeyStore
 {
@@ -43,7 +49,7 @@ public:
         const std::int64_t end = m_start + m_rows;
         for (std::int64_t first = group.visible(0).begin / kBlockPositions * kBlockPositions; first < end;
              first += kBlockPositions)
-            group.blocks.push_back({&m_sequence.block(layer, first / kBlockPositions), first, end});
+            group.blocks.push_back({&m_sequence.block(layer, first / kBlockPositions), first, blockEnd(first, end)});
         return {group};
     }
 
@@ -114,11 +120,12 @@ private:
             return range;
         };
         for (std::int64_t first = begin / kBlockPositions * kBlockPositions; first < length; first += kBlockPositions)
-            group.blocks.push_back({&canvas.prefix->block(layer, first / kBlockPositions), first, length});
+            group.blocks.push_back(
+                {&canvas.prefix->block(layer, first / kBlockPositions), first, blockEnd(first, length)});
         for (std::int64_t offset = 0; offset < canvas.rows; offset += kBlockPositions)
             group.blocks.push_back(
                 {blocksOf(layer)[static_cast<std::size_t>(canvas.firstBlock + offset / kBlockPositions)].get(),
-                 length + offset, length + canvas.rows});
+                 length + offset, blockEnd(length + offset, length + canvas.rows)});
         return group;
     }
 

@@ -7,6 +7,7 @@
 #include "engine/error.h"
 
 #include <dnnl.hpp>
+#include <omp.h>
 
 #include <algorithm>
 #include <array>
@@ -95,6 +96,7 @@ PanelGemm::~PanelGemm() = default;
 void PanelGemm::multiply(int worker, const float *in, std::int64_t inStride, const float *panel, float *out,
                          std::int64_t rows, std::int64_t depth, std::int64_t columns)
 {
+    omp_set_num_threads(1); // for the calling thread: oneDNN must not start threads of its own; a thread-local store
     try {
         Worker &mine = m_workers[static_cast<std::size_t>(worker)];
         const std::int64_t step = m_rowsAreIndependent ? paddedRows(rows) : kFixedRows;

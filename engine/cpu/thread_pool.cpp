@@ -3,8 +3,6 @@
 
 #include "engine/cpu/thread_pool.h"
 
-#include <omp.h>
-
 #include <exception>
 
 namespace palimpsest::cpu {
@@ -62,7 +60,6 @@ void ThreadPool::drain(const Body &body, std::int64_t count, int worker)
 
 void ThreadPool::work(int worker)
 {
-    omp_set_num_threads(1); // oneDNN's OpenMP must not start threads of its own under ours
     std::uint32_t seen = 0;
     for (;;) {
         waitWhileEqual(m_round, seen);
@@ -77,7 +74,6 @@ void ThreadPool::work(int worker)
 
 void ThreadPool::run(std::int64_t count, const Body &body)
 {
-    omp_set_num_threads(1); // per calling thread; a thread-local store
     m_body = &body;
     m_count = count;
     m_next.store(0, std::memory_order_relaxed);
