@@ -32,14 +32,14 @@ LiveDisplay::LiveDisplay(Output output, std::shared_ptr<const LiveView> view, Pr
       m_source(std::move(source)),
       m_interrupts(interrupts),
       m_painter(output.capabilities.depth, output.capabilities.background),
-      m_echo(output.descriptor),
-      m_loop(kFrameInterval, {SIGWINCH, SIGTSTP},
-             {[this] { paint(); },
-              [this](int signal) {
-                  handle(signal);
-              }})
+      m_echo(output.descriptor)
 {
     m_interrupts.setRepair({m_output.descriptor, FramePainter::restoreSequence(), m_echo.original()});
+    m_loop.emplace(kFrameInterval, std::initializer_list<int>{SIGWINCH, SIGTSTP},
+                   PaintLoop::Callbacks{[this] { paint(); },
+                                        [this](int signal) {
+                                            handle(signal);
+                                        }});
 }
 
 LiveDisplay::~LiveDisplay()
@@ -73,7 +73,7 @@ void LiveDisplay::finish(Ending ending)
     if (m_finished)
         return;
     m_finished = true;
-    m_loop.stop();
+    m_loop->stop();
     if (ending == Ending::Keep) {
         paint();
         writeAll(m_output.descriptor, m_painter.keep());

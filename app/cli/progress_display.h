@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace palimpsest::cli {
@@ -57,7 +58,7 @@ public:
 
     LiveDisplay(Output output, std::shared_ptr<const LiveView> view, ProgressSource source, Interrupts &interrupts);
     ~LiveDisplay() override; ///< finishes with Erase
-    void changed() noexcept override { m_loop.changed(); }
+    void changed() noexcept override { m_loop->changed(); }
     void finish(Ending ending) override;
 
 private:
@@ -72,7 +73,7 @@ private:
     FramePainter m_painter;
     EchoOff m_echo;
     bool m_finished = false;
-    PaintLoop m_loop; // last: its thread uses the others
+    std::optional<PaintLoop> m_loop; ///< never empty once made; its thread uses the others
 };
 
 /// Plain lines where nothing can be redrawn, at most one a second.
