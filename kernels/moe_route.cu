@@ -213,22 +213,29 @@ __device__ void probabilitiesOf(float (&values)[kExpertsPerLane], const MoeRoute
                                 int parts, std::int64_t token, int lane)
 {
     float squares = 0.0F;
-    for (int part = 0; part < parts; ++part)
-        squares += workspace.squares[part * args.tokens + token];
+    for (int first = 0; first < parts; first += 32) {
+        const int mine = first + lane;
+        const float part = mine < parts ? workspace.squares[mine * args.tokens + token] : 0.0F;
+        for (int i = 0; i < min(32, parts - first); ++i)
+            squares += __shfl_sync(kWholeWarp, part, i);
+    }
+#pragma unroll
+    for (float &value : values)
+        value = 0.0F;
+    const float *logits = workspace.logits + token * args.experts + lane;
+#pragma unroll 4
+    for (int part = 0; part < parts; ++part) { // all loads of four parts at once: their latency is what this takes
+#pragma unroll
+        for (int i = 0; i < kExpertsPerLane; ++i)
+            if (lane + 32 * i < args.experts)
+                values[i] += logits[part * args.tokens * args.experts + 32 * i];
+    }
     const auto hidden = static_cast<float>(args.hidden);
     const float factor = 1.0F / sqrtf(squares / hidden + args.epsilon) / sqrtf(hidden);
     float largest = -INFINITY;
 #pragma unroll
     for (int i = 0; i < kExpertsPerLane; ++i) {
-        const int expert = lane + 32 * i;
-        values[i] = -INFINITY;
-        if (expert < args.experts) {
-            float sum = 0.0F;
-#pragma unroll 4
-            for (int part = 0; part < parts; ++part)
-                sum += workspace.logits[(part * args.tokens + token) * args.experts + expert];
-            values[i] = sum * factor;
-        }
+        values[i] = lane + 32 * i < args.experts ? values[i] * factor : -INFINITY;
         largest = fmaxf(largest, values[i]);
     }
     largest = warpMaximum(largest);
@@ -312,13 +319,22 @@ __device__ void forSlots(const MoeRouteArgs &args, int warp, int lane, Body body
     const auto count = static_cast<int>(args.tokens * args.slotsPerToken);
     const int share = ((count + kChooseWarps - 1) / kChooseWarps + 31) / 32 * 32;
     const int end = min(count, (warp + 1) * share);
-    for (int first = warp * share; first < end; first += 32) {
-        const int slot = first + lane;
-        const int expert =
-            slot < end ? __ldcg(args.expertIds + slot) : -1; // other blocks wrote them: past the first cache
-        const unsigned same = __match_any_sync(kWholeWarp, expert);
-        body(slot, expert, __popc(same & ((1U << lane) - 1U)), __popc(same));
-        __syncwarp();
+    constexpr int kAtOnce = 8; // loads under way: their latency is what this takes
+    for (int first = warp * share; first < end; first += 32 * kAtOnce) {
+        int experts[kAtOnce];
+#pragma unroll
+        for (int i = 0; i < kAtOnce; ++i) { // other blocks wrote them: past the first-level cache
+            const int slot = first + 32 * i + lane;
+            experts[i] = slot < end ? __ldcg(args.expertIds + slot) : -1;
+        }
+#pragma unroll
+        for (int i = 0; i < kAtOnce; ++i) {
+            if (first + 32 * i >= end)
+                break;
+            const unsigned same = __match_any_sync(kWholeWarp, experts[i]);
+            body(first + 32 * i + lane, experts[i], __popc(same & ((1U << lane) - 1U)), __popc(same));
+            __syncwarp();
+        }
     }
 }
 

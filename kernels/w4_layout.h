@@ -20,7 +20,7 @@ namespace palimpsest::kernels {
 ///
 /// The 16 bytes of a lane are the operands of four `mma.m16n8k16`: words (k half 0, upper tile), (0, lower), (1,
 /// upper), (1, lower); in a word, bits [4r, 4r + 4) and [16 + 4r, 16 + 4r + 4) are the even and the odd column of
-/// register r of the A fragment. A parameter is (binary16 scale) | (bf16 of 128 + zero) << 16; the four of index g
+/// register r of the A fragment. A parameter is (binary16 scale) | (bf16 of -zero / 64) << 16; the four of index g
 /// belong to rows g and g + 8 of the upper tile, then of the lower.
 ///
 /// `W4RowOrder` says which row of the matrix a row of a tile is. Rows beyond the matrix have scale 0.

@@ -14,7 +14,7 @@
 // Work items (expert, row tile, token tile) are dealt to a persistent grid in a fixed order; loads run ahead across
 // items, so the memory system stays busy during epilogues.
 //
-// Exactness: q - zero is a whole number below 16 in magnitude, exact in bf16; its products with bf16 tokens are summed
+// Exactness: (q - zero) / 64 is exact in bf16; its products with bf16 tokens are summed
 // in fp32 over a group, and only this sum is multiplied by the group's scale. The order of summation of an output
 // depends on `columns` and the group size alone: not on the tokens beside it, the tile sizes or the grid.
 
@@ -39,13 +39,17 @@ struct Item
     int firstBlock = 0;
     int blocks = 0; // <= warps
     int firstPosition = 0;
-    int tokens = 0; // 0: no such item
+    int tokens = 0;             // 0: no such item
+    bool sharesWeights = false; // with the expert's other token tiles
 };
 
-/// Where the positions and the token tiles of each expert begin; in shared memory.
+/// The experts in order of falling size, in shared memory: where their positions begin, how many they are, and how many
+/// token tiles all before them have.
 struct Schedule
 {
-    std::int32_t position[kMaxExperts + 1];
+    std::int32_t expert[kMaxExperts];
+    std::int32_t position[kMaxExperts];
+    std::int32_t count[kMaxExperts];
     std::int32_t tile[kMaxExperts + 1];
 };
 
@@ -66,24 +70,45 @@ __device__ inline int tokenTiles(int tokens)
     return (tokens + kTileTokens - 1) / kTileTokens;
 }
 
+/// Ranks the experts; `tile` serves for their unsorted sizes. All threads of the block; ends with a barrier.
+__device__ inline void rankExperts(Schedule &schedule, const Problem &problem)
+{
+    const auto first = static_cast<int>(threadIdx.x);
+    const auto step = static_cast<int>(blockDim.x);
+    const auto begin = [&](int e) {
+        return problem.expertOffsets != nullptr ? problem.expertOffsets[e] : e * problem.positions;
+    };
+    for (int e = first; e < problem.experts; e += step)
+        schedule.tile[e] = begin(e + 1) - begin(e);
+    __syncthreads();
+    for (int e = first; e < problem.experts; e += step) {
+        const int count = schedule.tile[e];
+        int rank = 0;
+        for (int other = 0; other < problem.experts; ++other)
+            rank += schedule.tile[other] > count || (schedule.tile[other] == count && other < e) ? 1 : 0;
+        schedule.expert[rank] = e;
+        schedule.position[rank] = begin(e);
+        schedule.count[rank] = count;
+    }
+    __syncthreads();
+}
+
 /// All threads of the block; ends with a barrier.
 __device__ inline void buildSchedule(Schedule &schedule, const Problem &problem)
 {
-    for (int e = static_cast<int>(threadIdx.x); e <= problem.experts; e += static_cast<int>(blockDim.x))
-        schedule.position[e] = problem.expertOffsets != nullptr ? problem.expertOffsets[e] : e * problem.positions;
-    __syncthreads();
+    rankExperts(schedule, problem);
     if (threadIdx.x < 32) {
         const int lane = static_cast<int>(threadIdx.x);
         int total = 0;
         for (int first = 0; first < problem.experts; first += 32) {
-            const int e = first + lane;
-            int sum = e < problem.experts ? tokenTiles(schedule.position[e + 1] - schedule.position[e]) : 0;
-            for (int step = 1; step < 32; step *= 2) {
-                const int other = __shfl_up_sync(~0U, sum, step);
-                sum += lane >= step ? other : 0;
+            const int rank = first + lane;
+            int sum = rank < problem.experts ? tokenTiles(schedule.count[rank]) : 0;
+            for (int distance = 1; distance < 32; distance *= 2) {
+                const int other = __shfl_up_sync(~0U, sum, distance);
+                sum += lane >= distance ? other : 0;
             }
-            if (e < problem.experts)
-                schedule.tile[e + 1] = total + sum;
+            if (rank < problem.experts)
+                schedule.tile[rank + 1] = total + sum;
             total += __shfl_sync(~0U, sum, 31);
         }
         if (lane == 0)
@@ -92,14 +117,18 @@ __device__ inline void buildSchedule(Schedule &schedule, const Problem &problem)
     __syncthreads();
 }
 
-/// Item `index` in the order expert, row tile, token tile: the tiles that share weights are neighbours in time, so all
-/// but the first find them in the second-level cache.
-__device__ inline Item itemAt(const Schedule &schedule, const Problem &problem, int index)
+/// This block's item of a round: largest experts first, every other round backwards, so that a block whose item is
+/// among the largest of one round gets one of the smallest of the next. In order of expert, row tile, token tile: the
+/// tiles that share weights are neighbours in time, so all but the first find them in the second-level cache.
+__device__ inline Item itemOfRound(const Schedule &schedule, const Problem &problem, int round)
 {
+    const auto grid = static_cast<int>(gridDim.x);
+    const auto block = static_cast<int>(blockIdx.x);
+    const int index = round * grid + (round % 2 == 0 ? block : grid - 1 - block);
     const int rowTiles = (problem.rowBlocks + problem.warps - 1) / problem.warps;
     if (index >= schedule.tile[problem.experts] * rowTiles)
         return {};
-    int low = 0; // the last expert whose items begin at or before index
+    int low = 0; // the last rank whose items begin at or before index
     int high = problem.experts - 1;
     while (low < high) {
         const int middle = (low + high + 1) / 2;
@@ -110,15 +139,16 @@ __device__ inline Item itemAt(const Schedule &schedule, const Problem &problem, 
     }
     const int tiles = schedule.tile[low + 1] - schedule.tile[low];
     const int local = index - schedule.tile[low] * rowTiles;
-    const int count = schedule.position[low + 1] - schedule.position[low];
+    const int count = schedule.count[low];
     const int perTile = ((count + tiles - 1) / tiles + 7) / 8 * 8; // even shares, whole matrix tiles
     const int firstToken = local % tiles * perTile;
     Item item;
-    item.expert = low;
+    item.expert = schedule.expert[low];
     item.firstBlock = local / tiles * problem.warps;
     item.blocks = min(problem.warps, problem.rowBlocks - item.firstBlock);
     item.firstPosition = schedule.position[low] + firstToken;
     item.tokens = min(perTile, count - firstToken);
+    item.sharesWeights = tiles > 1;
     return item;
 }
 
@@ -129,36 +159,47 @@ __device__ const std::uint8_t *weightsAt(const Problem &problem, const Item &ite
            (static_cast<std::int64_t>(group) * problem.rowBlocks + item.firstBlock) * kBlockBytes<kGroup>;
 }
 
-__device__ inline const Bf16 *inputRow(const Problem &problem, int position)
+__device__ inline std::int32_t inputRow(const Problem &problem, int position)
 {
-    const int row = problem.gatherInput != 0 ? problem.slots[position] / problem.slotsPerToken : position;
-    return problem.input + static_cast<std::int64_t>(row) * problem.columns;
+    return problem.gatherInput != 0 ? problem.slots[position] / problem.slotsPerToken : position;
 }
 
-/// The A fragment of one tile and 16 columns: q - zero in bf16, exact. bf16 of 128 + q is 0x4300 | q.
+__device__ inline __nv_bfloat162 bf16Pair(std::uint32_t bits)
+{
+    __nv_bfloat162 pair;
+    memcpy(&pair, &bits, sizeof pair);
+    return pair;
+}
+
+/// The A fragment of one tile and 16 columns: (q - zero) / 64 in bf16, exact.
+///
+/// As bf16, the bits of a byte i are i * 2^-133, subnormal or not. So a nibble needs no exponent put in front, and the
+/// upper one of a byte no shift: it is masked and scaled by the multiplication that comes with subtracting the zero
+/// point. Integer instructions are what this loop is short of: they issue at half the rate of the others.
 __device__ inline void unpack(std::uint32_t (&a)[4], std::uint32_t word, const __nv_bfloat162 (&zeros)[2])
 {
+    constexpr std::uint32_t kLowNibble = 0x7F007F00U;  // twice 2^127: 2^-133 becomes 1 / 64
+    constexpr std::uint32_t kHighNibble = 0x7D007D00U; // twice 2^123
 #pragma unroll
     for (int r = 0; r < 4; ++r) {
-        const std::uint32_t bits = ((word >> (4 * r)) & 0x000F000FU) | 0x43004300U;
-        __nv_bfloat162 pair;
-        memcpy(&pair, &bits, sizeof pair);
-        pair = __hsub2(pair, zeros[r & 1]);
+        const std::uint32_t byte = r < 2 ? word : word >> 8;
+        const std::uint32_t nibbles = byte & (r % 2 == 0 ? 0x000F000FU : 0x00F000F0U);
+        const __nv_bfloat162 pair =
+            __hfma2(bf16Pair(nibbles), bf16Pair(r % 2 == 0 ? kLowNibble : kHighNibble), zeros[r & 1]);
         memcpy(&a[r], &pair, sizeof pair);
     }
 }
 
 __device__ inline float scaleOf(std::uint32_t parameter)
 {
-    return __half2float(__ushort_as_half(static_cast<unsigned short>(parameter & 0xFFFFU)));
+    constexpr float kUnpackedOver = 64.0F; // unpack() gives 64ths
+    return kUnpackedOver * __half2float(__ushort_as_half(static_cast<unsigned short>(parameter & 0xFFFFU)));
 }
 
+/// -zero / 64, twice.
 __device__ inline __nv_bfloat162 zeroOf(std::uint32_t parameter)
 {
-    const std::uint32_t bits = __byte_perm(parameter, 0, 0x3232);
-    __nv_bfloat162 pair;
-    memcpy(&pair, &bits, sizeof pair);
-    return pair;
+    return bf16Pair(__byte_perm(parameter, 0, 0x3232));
 }
 
 /// total[tile][n][c] += scale * (one group of columns): c as in the C fragment of mma.m16n8k16, rows are weights' rows.

@@ -15,11 +15,7 @@ class PortableFeed
 {
 public:
     __device__ PortableFeed(const Problem &problem, const Schedule &schedule, std::uint8_t *stages)
-        : m_problem(problem),
-          m_schedule(schedule),
-          m_stages(stages),
-          m_index(static_cast<int>(blockIdx.x)),
-          m_item(itemAt(schedule, problem, m_index))
+        : m_problem(problem), m_schedule(schedule), m_stages(stages), m_item(itemOfRound(schedule, problem, 0))
     {
         for (int i = 0; i < kPortableStages - 1; ++i)
             issue();
@@ -44,8 +40,7 @@ private:
             copyStage(m_stages + m_write * stageBytes<kGroup>(m_problem.warps));
             if (++m_group == m_problem.columns / kGroup) {
                 m_group = 0;
-                m_index += static_cast<int>(gridDim.x);
-                m_item = itemAt(m_schedule, m_problem, m_index);
+                m_item = itemOfRound(m_schedule, m_problem, ++m_round);
             }
         }
         ptx::copyAsyncCommit(); // also when empty, so that the count of pending groups stays what acquire() takes it
@@ -62,17 +57,18 @@ private:
         const std::uint8_t *tokens = stage + m_problem.warps * kBlockBytes<kGroup>;
         constexpr int kPieces = kGroup * 2 / 16; // of a token's row
         for (int i = static_cast<int>(threadIdx.x); i < m_item.tokens * kPieces; i += static_cast<int>(blockDim.x)) {
-            const Bf16 *row = inputRow(m_problem, m_item.firstPosition + i / kPieces) + m_group * kGroup;
+            const std::int64_t row = inputRow(m_problem, m_item.firstPosition + i / kPieces);
+            const Bf16 *source = m_problem.input + row * m_problem.columns + m_group * kGroup;
             ptx::copyAsync16(ptx::sharedAddress(tokens + i / kPieces * kPitch<kGroup> + i % kPieces * 16),
-                             row + i % kPieces * 8, true);
+                             source + i % kPieces * 8, true);
         }
     }
 
     const Problem &m_problem;
     const Schedule &m_schedule;
     std::uint8_t *m_stages;
-    int m_index;
     Item m_item; // whose stages are being filled
+    int m_round = 0;
     int m_group = 0;
     int m_write = 0;
     int m_read = 0;
@@ -87,8 +83,8 @@ __global__ void __launch_bounds__(kPortableWarps * 32) portableKernel(const __gr
     const int warp = static_cast<int>(threadIdx.x) / 32;
     const int lane = static_cast<int>(threadIdx.x) % 32;
     PortableFeed<kGroup> feed(problem, schedule, stages);
-    for (int index = static_cast<int>(blockIdx.x);; index += static_cast<int>(gridDim.x)) {
-        const Item item = itemAt(schedule, problem, index);
+    for (int round = 0;; ++round) {
+        const Item item = itemOfRound(schedule, problem, round);
         if (item.tokens == 0)
             break;
         consume<kGroup, Epilogue>(problem, item, feed, warp, lane);

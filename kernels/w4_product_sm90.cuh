@@ -12,7 +12,7 @@ constexpr int kMostStages = 16;
 
 struct BulkBarriers
 {
-    std::uint64_t full[kMostStages];  // one arrival: the feeding warp's, plus the bytes it announced
+    std::uint64_t full[kMostStages];  // an arrival for each lane that feeds and one for the bytes announced
     std::uint64_t empty[kMostStages]; // one arrival a multiplying warp
 };
 
@@ -66,38 +66,47 @@ private:
 };
 
 /// The feeding warp: fills the stages of all this block's items, as far ahead as the ring is long. The weights of a
-/// stage are one copy, each token's part of a row another, issued by as many lanes.
+/// stage are one copy of the engine; the tokens, scattered rows of 128 or 256 bytes, are 16-byte copies of the lanes:
+/// as copies of the engine they took 80 cycles each and were slower than the weights.
 template <int kGroup>
 __device__ void feedStages(const Problem &problem, const Schedule &schedule, BulkBarriers &barriers,
-                           std::uint8_t *stages, int lane)
+                           std::int32_t (&inputRows)[kTileTokens], std::uint8_t *stages, int lane)
 {
+    constexpr int kPieces = kGroup * 2 / 16; // of a token's row
+    constexpr int kRowsAtOnce = 32 / kPieces;
     const int groups = problem.columns / kGroup;
     RingPlace place{.stage = 0, .parity = 1}; // an unused stage counts as emptied
-    for (int index = static_cast<int>(blockIdx.x);; index += static_cast<int>(gridDim.x)) {
-        const Item item = itemAt(schedule, problem, index);
+    for (int round = 0;; ++round) {
+        const Item item = itemOfRound(schedule, problem, round);
         if (item.tokens == 0)
             break;
-        const Bf16 *rows[kTileTokens / 32] = {};
-#pragma unroll
-        for (int i = 0; i < kTileTokens / 32; ++i)
-            if (lane + 32 * i < item.tokens)
-                rows[i] = inputRow(problem, item.firstPosition + lane + 32 * i);
+        __syncwarp();
+        for (int token = lane; token < item.tokens; token += 32)
+            inputRows[token] = inputRow(problem, item.firstPosition + token);
+        __syncwarp();
         const auto weightBytes = static_cast<std::uint32_t>(item.blocks * kBlockBytes<kGroup>);
+        const std::uint64_t policy = item.sharesWeights ? ptx::evictNormalPolicy() : ptx::evictFirstPolicy();
+        const std::uint8_t *source = weightsAt<kGroup>(problem, item, 0);
+        const std::int64_t groupBytes = static_cast<std::int64_t>(problem.rowBlocks) * kBlockBytes<kGroup>;
+        const Bf16 *input = problem.input + lane % kPieces * 8;
         for (int group = 0; group < groups; ++group) {
             const std::uint32_t full = ptx::sharedAddress(&barriers.full[place.stage]);
             const std::uint32_t weights = ptx::sharedAddress(stages + place.stage * stageBytes<kGroup>(problem.warps));
-            const std::uint32_t tokens = weights + problem.warps * kBlockBytes<kGroup>;
             ptx::barrierWait(ptx::sharedAddress(&barriers.empty[place.stage]), place.parity);
             if (lane == 0) {
-                ptx::barrierExpect(full, weightBytes + static_cast<std::uint32_t>(item.tokens) * kGroup * 2);
-                ptx::copyBulk(weights, weightsAt<kGroup>(problem, item, group), weightBytes, full);
+                ptx::barrierExpect(full, weightBytes);
+                ptx::copyBulk(weights, source, weightBytes, full, policy);
             }
-            __syncwarp();
-#pragma unroll
-            for (int i = 0; i < kTileTokens / 32; ++i)
-                if (rows[i] != nullptr)
-                    ptx::copyBulk(tokens + (lane + 32 * i) * kPitch<kGroup>, rows[i] + group * kGroup, kGroup * 2,
-                                  full);
+            std::uint32_t target =
+                weights + problem.warps * kBlockBytes<kGroup> + lane / kPieces * kPitch<kGroup> + lane % kPieces * 16;
+#pragma unroll 4
+            for (int token = lane / kPieces; token < item.tokens; token += kRowsAtOnce) {
+                ptx::copyAsync16(target, input + static_cast<std::int64_t>(inputRows[token]) * problem.columns, true);
+                target += kRowsAtOnce * kPitch<kGroup>;
+            }
+            ptx::barrierArriveAfterCopies(full);
+            source += groupBytes;
+            input += kGroup;
             place.advance(problem.stages);
         }
     }
@@ -112,9 +121,10 @@ __global__ void __launch_bounds__((kCopyEngineWarps + 1) * 32, 1) bulkKernel(con
     extern __shared__ __align__(128) std::uint8_t stages[];
     __shared__ Schedule schedule;
     __shared__ BulkBarriers barriers;
+    __shared__ std::int32_t inputRows[kTileTokens];
     if (threadIdx.x == 0) {
         for (int stage = 0; stage < problem.stages; ++stage) {
-            ptx::barrierInit(ptx::sharedAddress(&barriers.full[stage]), 1);
+            ptx::barrierInit(ptx::sharedAddress(&barriers.full[stage]), 33);
             ptx::barrierInit(ptx::sharedAddress(&barriers.empty[stage]), static_cast<std::uint32_t>(problem.warps));
         }
         ptx::barrierInitFence();
@@ -123,12 +133,12 @@ __global__ void __launch_bounds__((kCopyEngineWarps + 1) * 32, 1) bulkKernel(con
     const int warp = static_cast<int>(threadIdx.x) / 32;
     const int lane = static_cast<int>(threadIdx.x) % 32;
     if (warp == problem.warps) {
-        feedStages<kGroup>(problem, schedule, barriers, stages, lane);
+        feedStages<kGroup>(problem, schedule, barriers, inputRows, stages, lane);
         return;
     }
     BulkFeed<kGroup> feed(problem, barriers, stages, lane);
-    for (int index = static_cast<int>(blockIdx.x);; index += static_cast<int>(gridDim.x)) {
-        const Item item = itemAt(schedule, problem, index);
+    for (int round = 0;; ++round) {
+        const Item item = itemOfRound(schedule, problem, round);
         if (item.tokens == 0)
             break;
         consume<kGroup, Epilogue>(problem, item, feed, warp, lane);

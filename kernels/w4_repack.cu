@@ -3,6 +3,8 @@
 
 #include "kernels/w4_repack.h"
 
+#include "kernels/ptx.cuh"
+
 #include <cuda_fp16.h>
 
 namespace palimpsest::kernels {
@@ -10,7 +12,6 @@ namespace palimpsest::kernels {
 namespace {
 
 constexpr int kThreads = 128;
-constexpr std::uint32_t kBf16Of128 = 0x4300; // + z is bf16 of 128 + z for z from 0 to 127
 
 /// The row of the matrix that is row `row` (0..15) of tile `tile` of a block; may lie beyond the matrix.
 __device__ std::int64_t sourceRow(const W4RepackArgs &args, std::int64_t block, int tile, int row)
@@ -34,13 +35,13 @@ __device__ std::uint32_t nibble(const W4RepackArgs &args, const std::uint8_t *ma
 __device__ std::uint32_t parameter(const W4RepackArgs &args, std::int64_t matrix, std::int64_t row, std::int64_t group)
 {
     if (row >= args.rows)
-        return kBf16Of128 << 16;
+        return 0;
     const std::int64_t at = (matrix * args.rows + row) * (args.columns / args.groupSize) + group;
     const float zero = __half2float(__ushort_as_half(args.zero[at]));
     const bool whole = zero >= 0.0F && zero <= 15.0F && zero == rintf(zero);
     if (!whole && args.invalidZeros != nullptr)
         *args.invalidZeros = 1; // every writer writes the same
-    return args.scale[at] | (kBf16Of128 | static_cast<std::uint32_t>(whole ? zero : 0.0F)) << 16;
+    return args.scale[at] | static_cast<std::uint32_t>(ptx::toBf16(whole ? zero * (-1.0F / 64.0F) : 0.0F)) << 16;
 }
 
 /// One thread block writes one block of the layout: threads [0, groupSize) a lane's 16 bytes each, 32 more a parameter.
