@@ -72,9 +72,9 @@ int main(int count, char **arguments)
                 args.weight = weights->data() + static_cast<std::size_t>(call) % copies * weightCount;
                 return launch(stream);
             });
-            std::printf("%-15s %-22s parts %d %9.1f us %7.1f TFLOP/s %6.2f TB/s of weights\n", product.name, label,
-                        args.parts, time, operations / time * 1e-6,
-                        2.0 * static_cast<double>(weightCount) / time * 1e-6);
+            std::printf("%-15s %-22s parts %d %9.1f us %7.1f TFLOP/s %6.2f TB/s of weights, %.0f MHz\n", product.name,
+                        label, args.parts, time, operations / time * 1e-6,
+                        2.0 * static_cast<double>(weightCount) / time * 1e-6, clockMegahertz());
             return time;
         };
         if (all) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "../../gpu/gpu_check.h"
+#include "gpu_floors.h"
 
 #include <cstdio>
 #include <functional>
@@ -56,18 +57,39 @@ namespace palimpsest::gpu_bench {
     const std::size_t bytes = std::size_t{1} << 30U;
     const gpu_check::DeviceArray<unsigned char> from(bytes);
     const gpu_check::DeviceArray<unsigned char> to(bytes);
-    const double time = microsecondsEach(4, [&](int, cudaStream_t stream) {
-        return cudaMemcpyAsync(to.data(), from.data(), bytes, cudaMemcpyDeviceToDevice, stream);
-    });
+    const double time =
+        microsecondsEach(4, [&](int, cudaStream_t stream) { return copy(to.data(), from.data(), bytes, stream); });
     return 2.0 * static_cast<double>(bytes) / time * 1e-6;
+}
+
+/// Clock of the multiprocessors right after what the device did before, in MHz.
+[[nodiscard]] inline double clockMegahertz()
+{
+    const gpu_check::DeviceArray<std::uint64_t> counts(2);
+    gpu_check::ok(measureClock(counts.data(), nullptr), "clock");
+    const auto values = counts.host("clock");
+    return static_cast<double>(values[0]) / static_cast<double>(values[1]) * 1000.0;
+}
+
+/// Keeps the device busy until its clocks have risen (they follow the load with a delay).
+inline void warmUp()
+{
+    const std::size_t bytes = std::size_t{1} << 30U;
+    const gpu_check::DeviceArray<unsigned char> from(bytes);
+    const gpu_check::DeviceArray<unsigned char> to(bytes);
+    for (int i = 0; i < 600; ++i)
+        gpu_check::ok(copy(to.data(), from.data(), bytes, nullptr), "copy");
+    gpu_check::ok(cudaDeviceSynchronize(), "copy");
 }
 
 inline void printCard()
 {
+    warmUp();
     cudaDeviceProp properties{};
     gpu_check::ok(cudaGetDeviceProperties(&properties, 0), "properties");
-    std::printf("card %s, %d multiprocessors, L2 %d MB, copy %.2f TB/s\n", properties.name,
-                properties.multiProcessorCount, properties.l2CacheSize >> 20, copyTerabytesPerSecond());
+    std::printf("card %s, %d multiprocessors, L2 %d MB, copy %.2f TB/s, %.0f MHz\n", properties.name,
+                properties.multiProcessorCount, properties.l2CacheSize >> 20, copyTerabytesPerSecond(),
+                clockMegahertz());
 }
 
 /// Random bf16 in device memory without a copy for each: one block of random numbers, repeated.

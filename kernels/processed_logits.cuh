@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: 2026 The Palimpsest developers
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "kernels/head_sample.h"
+#include "kernels/reduce.cuh"
+
+#include <cstdint>
+
+/// How a warp reads a block of 256 processed logits, and what is known of each block and row.
+namespace palimpsest::kernels {
+
+inline constexpr int kLogitBlock = 256;
+
+struct BlockStats
+{
+    float maximum;  ///< of the processed logits; -infinity if all ids are banned
+    float sum;      ///< of exp(x - maximum)
+    float weighted; ///< of exp(x - maximum) (x - maximum)
+    float unused;
+};
+
+struct RowStats
+{
+    float maximum;
+    float sum; ///< of exp(x - maximum) over the row
+};
+
+/// What lies in CanvasLogits::workspace.
+struct SampleWorkspace
+{
+    BlockStats *blocks; ///< [rows, blockCount]
+    RowStats *rows;     ///< [rows]
+    float *bestValues;  ///< [rows, kSampleParts]
+    std::int32_t *bestIds;
+    std::int64_t blockCount;
+};
+
+/// Blocks of threads that share a row when noise is added.
+inline constexpr int kSampleParts = 4;
+
+__host__ __device__ inline std::int64_t logitBlocks(std::int64_t vocabSize)
+{
+    return (vocabSize + kLogitBlock - 1) / kLogitBlock;
+}
+
+__host__ __device__ inline SampleWorkspace sampleWorkspace(const CanvasLogits &canvas)
+{
+    SampleWorkspace made{};
+    made.blockCount = logitBlocks(canvas.vocabSize);
+    made.blocks = static_cast<BlockStats *>(canvas.workspace);
+    made.rows = reinterpret_cast<RowStats *>(made.blocks + canvas.rows * made.blockCount);
+    made.bestValues = reinterpret_cast<float *>(made.rows + canvas.rows);
+    made.bestIds = reinterpret_cast<std::int32_t *>(made.bestValues + canvas.rows * kSampleParts);
+    return made;
+}
+
+/// Eight processed logits of a block: element i * 4 + c of lane l has id block * 256 + i * 128 + l * 4 + c.
+struct LogitVector
+{
+    float values[8];
+
+    __device__ __forceinline__ static int idOffset(int element)
+    {
+        return element / 4 * 128 + static_cast<int>(threadIdx.x) % 32 * 4 + element % 4;
+    }
+};
+
+/// x / t rounded once, from the rounded reciprocal r of t (Markstein 1990).
+__device__ __forceinline__ float dividedBy(float x, float t, float r)
+{
+    const float quotient = x * r;
+    const float result = fmaf(fmaf(-quotient, t, x), r, quotient);
+    return isinf(x) ? x : result; // a banned id
+}
+
+__device__ __forceinline__ float softcapped(float x, float cap, float inverseCap)
+{
+    // 1 - 2 / (e^2y + 1): absolute error of the hyperbolic tangent 1e-7, of the logit 3e-6.
+    const float y = fminf(fmaxf(x * inverseCap, -20.0F), 20.0F);
+    return cap * (1.0F - __fdividef(2.0F, expf(2.0F * y) + 1.0F));
+}
+
+/// Adds the biases of the ids [first, first + 256) to a warp's block.
+__device__ inline void addBias(LogitVector &vector, const SampleSettings &settings, std::int64_t first)
+{
+    std::int32_t low = 0; // first entry with id >= first
+    std::int32_t high = settings.biasCount;
+    while (low < high) {
+        const std::int32_t middle = low + (high - low) / 2;
+        if (settings.bias[middle].id < first)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < settings.biasCount && settings.bias[low].id < first + kLogitBlock; ++low) {
+        const auto offset = static_cast<int>(settings.bias[low].id - first);
+#pragma unroll
+        for (int element = 0; element < 8; ++element)
+            if (LogitVector::idOffset(element) == offset)
+                vector.values[element] += settings.bias[low].bias;
+    }
+}
+
+/// Reads and processes a block of a row; ids behind the vocabulary become -infinity. For whole warps.
+__device__ __forceinline__ LogitVector processedBlock(const CanvasLogits &canvas, const SampleSettings &settings,
+                                                      std::int64_t row, std::int64_t block)
+{
+    LogitVector vector;
+    const std::int64_t first = block * kLogitBlock;
+    const float *logits = canvas.logits + row * canvas.vocabSize + first;
+    const std::int64_t left = canvas.vocabSize - first;
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+        const int offset = LogitVector::idOffset(i * 4);
+        float4 value = make_float4(-INFINITY, -INFINITY, -INFINITY, -INFINITY);
+        if (offset < left)
+            value = __ldcs(reinterpret_cast<const float4 *>(logits + offset));
+        vector.values[i * 4] = value.x;
+        vector.values[i * 4 + 1] = value.y;
+        vector.values[i * 4 + 2] = value.z;
+        vector.values[i * 4 + 3] = value.w;
+    }
+    if (canvas.softcap > 0.0F) {
+        const float inverseCap = 1.0F / canvas.softcap;
+#pragma unroll
+        for (int element = 0; element < 8; ++element)
+            if (LogitVector::idOffset(element) < left)
+                vector.values[element] = softcapped(vector.values[element], canvas.softcap, inverseCap);
+    }
+    if (settings.biasCount > 0)
+        addBias(vector, settings, first);
+    const float reciprocal = 1.0F / settings.temperature;
+#pragma unroll
+    for (float &value : vector.values)
+        value = dividedBy(value, settings.temperature, reciprocal);
+    return vector;
+}
+
+/// A value and its id; the larger value wins, on a tie the lower id.
+struct Candidate
+{
+    float value;
+    std::int32_t id;
+
+    __device__ __forceinline__ bool losesTo(const Candidate &other) const
+    {
+        return other.value > value || (other.value == value && other.id < id);
+    }
+};
+
+inline constexpr std::int32_t kNoId = 0x7FFFFFFF;
+
+__device__ __forceinline__ Candidate warpBest(Candidate best)
+{
+#pragma unroll
+    for (int distance = 16; distance > 0; distance /= 2) {
+        const Candidate other{__shfl_xor_sync(kWholeWarp, best.value, distance),
+                              __shfl_xor_sync(kWholeWarp, best.id, distance)};
+        if (best.losesTo(other))
+            best = other;
+    }
+    return best;
+}
+
+/// Best candidate of a block of `kThreads`, known to all of them; two barriers. `scratch`: [kThreads / 32].
+template <int kThreads>
+__device__ __forceinline__ Candidate blockBest(Candidate best, Candidate *scratch)
+{
+    best = warpBest(best);
+    __syncthreads(); // scratch may still be read from before
+    if (threadIdx.x % 32 == 0)
+        scratch[threadIdx.x / 32] = best;
+    __syncthreads();
+    best = scratch[0];
+#pragma unroll
+    for (int warp = 1; warp < kThreads / 32; ++warp)
+        if (best.losesTo(scratch[warp]))
+            best = scratch[warp];
+    return best;
+}
+
+} // namespace palimpsest::kernels

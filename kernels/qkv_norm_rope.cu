@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: 2026 The Palimpsest developers
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/qkv_norm_rope.h"
+
+#include "kernels/ptx.cuh"
+#include "kernels/reduce.cuh"
+
+namespace palimpsest::kernels {
+
+namespace {
+
+constexpr int kMostHeadDim = 512;
+constexpr int kAngleThreads = 128;
+constexpr int kHeadWarps = 8;
+
+__global__ __launch_bounds__(kAngleThreads) void ropeAnglesKernel(const RopeAnglesArgs args)
+{
+    const std::int64_t row = blockIdx.x;
+    const SequenceView &view = args.views[row / args.rowStride];
+    const std::int64_t offset = row % args.rowStride;
+    if (offset >= view.rows)
+        return;
+    const float position = static_cast<float>(view.length + offset);
+    for (std::int64_t i = threadIdx.x; i < args.pairs; i += kAngleThreads) {
+        float2 angle;
+        sincosf(position * args.frequencies[i], &angle.y, &angle.x);
+        args.angles[row * args.pairs + i] = angle;
+    }
+}
+
+// One warp normalises one head of one row. Lane l holds the pairs of elements (2j, 2j + 1) and (2j + half, 2j + half +
+// 1) for j = l, l + 32, ..., so that a rotation stays inside a lane.
+constexpr int kPairsOfPairs = kMostHeadDim / 2 / 2 / 32;
+
+struct Head
+{
+    float2 low[kPairsOfPairs];
+    float2 high[kPairsOfPairs];
+
+    template <typename Body>
+    __device__ __forceinline__ static void forEach(int headDim, Body body)
+    {
+#pragma unroll
+        for (int i = 0; i < kPairsOfPairs; ++i) {
+            const int j = static_cast<int>(threadIdx.x) % 32 + i * 32;
+            if (j < headDim / 4)
+                body(i, 2 * j);
+        }
+    }
+
+    __device__ __forceinline__ void load(const Bf16 *head, int headDim)
+    {
+        forEach(headDim, [&](int i, int element) {
+            const auto first = *reinterpret_cast<const std::uint32_t *>(head + element);
+            const auto second = *reinterpret_cast<const std::uint32_t *>(head + element + headDim / 2);
+            low[i] = make_float2(ptx::lowBf16(first), ptx::highBf16(first));
+            high[i] = make_float2(ptx::lowBf16(second), ptx::highBf16(second));
+        });
+    }
+
+    __device__ __forceinline__ void normalise(int headDim, float epsilon, const float *weight)
+    {
+        float sum = 0.0F;
+        forEach(headDim, [&](int i, int) {
+            sum += (low[i].x * low[i].x + low[i].y * low[i].y) + (high[i].x * high[i].x + high[i].y * high[i].y);
+        });
+        const float inverse = 1.0F / sqrtf(warpSum(sum) / static_cast<float>(headDim) + epsilon);
+        forEach(headDim, [&](int i, int element) {
+            float2 first = make_float2(1.0F, 1.0F);
+            float2 second = first;
+            if (weight != nullptr) {
+                first = *reinterpret_cast<const float2 *>(weight + element);
+                second = *reinterpret_cast<const float2 *>(weight + element + headDim / 2);
+            }
+            low[i] = make_float2(low[i].x * inverse * first.x, low[i].y * inverse * first.y);
+            high[i] = make_float2(high[i].x * inverse * second.x, high[i].y * inverse * second.y);
+        });
+    }
+
+    __device__ __forceinline__ static void rotatePair(float &first, float &second, const float2 &angle)
+    {
+        const float turned = first * angle.x - second * angle.y;
+        second = second * angle.x + first * angle.y;
+        first = turned;
+    }
+
+    __device__ __forceinline__ void rotate(int headDim, const float2 *angles, int pairs)
+    {
+        forEach(headDim, [&](int i, int element) {
+            if (element < pairs)
+                rotatePair(low[i].x, high[i].x, angles[element]);
+            if (element + 1 < pairs)
+                rotatePair(low[i].y, high[i].y, angles[element + 1]);
+        });
+    }
+
+    __device__ __forceinline__ void store(Bf16 *head, int headDim) const
+    {
+        forEach(headDim, [&](int i, int element) {
+            *reinterpret_cast<std::uint32_t *>(head + element) = ptx::packBf16(low[i].x, low[i].y);
+            *reinterpret_cast<std::uint32_t *>(head + element + headDim / 2) = ptx::packBf16(high[i].x, high[i].y);
+        });
+    }
+};
+
+/// Elements from the start of a pool to one position of one kv head.
+__device__ std::int64_t placeOf(const QkvNormRopeArgs &args, const SequenceView &view, std::int64_t sequence,
+                                std::int64_t offset, std::int64_t kvHead)
+{
+    std::int64_t page = 0;
+    std::int64_t slot = 0;
+    if (args.target == KvTarget::Cache) {
+        const std::int64_t position = view.length + offset;
+        page = view.pageTable[position / kPagePositions];
+        slot = position % kPagePositions;
+    } else {
+        page = sequence * scratchPages(args.rowStride) + offset / kPagePositions;
+        slot = offset % kPagePositions;
+    }
+    return ((page * args.kvHeads + kvHead) * kPagePositions + slot) * args.headDim;
+}
+
+// A block takes eight heads of one row: queries, then keys, then values.
+__global__ __launch_bounds__(kHeadWarps * 32) void qkvNormRopeKernel(const QkvNormRopeArgs args)
+{
+    const std::int64_t row = blockIdx.x;
+    const std::int64_t sequence = row / args.rowStride;
+    const std::int64_t offset = row % args.rowStride;
+    const SequenceView &view = args.views[sequence];
+    const std::int64_t index = static_cast<std::int64_t>(blockIdx.y) * kHeadWarps + threadIdx.x / 32;
+    if (offset >= view.rows || index >= args.heads + 2 * args.kvHeads)
+        return;
+    const int headDim = static_cast<int>(args.headDim);
+    const auto pairs = static_cast<int>(args.pairs);
+    const float2 *angles = args.angles + row * args.pairs;
+    const bool isValue = index >= args.heads + args.kvHeads;
+    const std::int64_t source = isValue && !args.hasValues ? index - args.kvHeads : index;
+    const std::int64_t width = (args.heads + (args.hasValues ? 2 : 1) * args.kvHeads) * args.headDim;
+    Head head;
+    head.load(args.qkv + row * width + source * args.headDim, headDim);
+    if (isValue) {
+        head.normalise(headDim, args.epsilon, nullptr);
+        head.store(args.pool.values + placeOf(args, view, sequence, offset, index - args.heads - args.kvHeads),
+                   headDim);
+    } else if (index >= args.heads) {
+        head.normalise(headDim, args.epsilon, args.keyWeight);
+        head.rotate(headDim, angles, pairs);
+        head.store(args.pool.keys + placeOf(args, view, sequence, offset, index - args.heads), headDim);
+    } else {
+        head.normalise(headDim, args.epsilon, args.queryWeight);
+        head.rotate(headDim, angles, pairs);
+        head.store(args.queries + (row * args.heads + index) * args.headDim, headDim);
+    }
+}
+
+} // namespace
+
+cudaError_t ropeAngles(const RopeAnglesArgs &args, cudaStream_t stream)
+{
+    if (args.sequences < 0 || args.rowStride < 0 || args.pairs < 0 || args.views == nullptr ||
+        (args.pairs > 0 && (args.frequencies == nullptr || args.angles == nullptr)))
+        return cudaErrorInvalidValue;
+    if (args.sequences * args.rowStride == 0 || args.pairs == 0)
+        return cudaSuccess;
+    ropeAnglesKernel<<<static_cast<unsigned>(args.sequences * args.rowStride), kAngleThreads, 0, stream>>>(args);
+    return cudaGetLastError();
+}
+
+cudaError_t qkvNormRope(const QkvNormRopeArgs &args, cudaStream_t stream)
+{
+    if (args.sequences < 0 || args.rowStride < 0 || args.heads <= 0 || args.kvHeads <= 0 || args.headDim <= 0 ||
+        args.headDim % 16 != 0 || args.headDim > kMostHeadDim || args.pairs < 0 || args.pairs > args.headDim / 2)
+        return cudaErrorInvalidValue;
+    if (args.views == nullptr || args.qkv == nullptr || args.queries == nullptr || args.queryWeight == nullptr ||
+        args.keyWeight == nullptr || args.pool.keys == nullptr || args.pool.values == nullptr ||
+        (args.pairs > 0 && args.angles == nullptr))
+        return cudaErrorInvalidValue;
+    if (args.sequences * args.rowStride == 0)
+        return cudaSuccess;
+    const std::int64_t heads = args.heads + 2 * args.kvHeads;
+    const dim3 grid(static_cast<unsigned>(args.sequences * args.rowStride),
+                    static_cast<unsigned>((heads + kHeadWarps - 1) / kHeadWarps));
+    qkvNormRopeKernel<<<grid, kHeadWarps * 32, 0, stream>>>(args);
+    return cudaGetLastError();
+}
+
+} // namespace palimpsest::kernels
