@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Palimpsest developers
 // SPDX-License-Identifier: Apache-2.0
 
+#include "kernels/bulk_copy.cuh"
 #include "kernels/dense_gemm_variants.h"
 #include "kernels/gelu.cuh"
 #include "kernels/ptx.cuh"
@@ -113,7 +114,11 @@ __device__ void consume(float (&sums)[128], const Sizes &sizes, std::uint32_t ti
     const auto group = static_cast<std::uint32_t>(threadIdx.x / 128);
     const bool releases = threadIdx.x % 128 < static_cast<unsigned>(sizes.cluster);
     const auto release = [&](int stage) {
-        if (releases)
+        if (!releases)
+            return;
+        if (sizes.cluster == 1)
+            ptx::barrierArrive(barriers.empty(stage));
+        else
             ptx::barrierArriveAt(barriers.empty(stage), threadIdx.x % 128);
     };
 #pragma unroll
@@ -354,10 +359,13 @@ cudaError_t launchFor(const DenseGemmArgs &args, int cluster, cudaStream_t strea
 
 HopperGemmConfig hopperGemmConfig(std::int64_t outputs, std::int64_t, WeightLayout, int parts)
 {
-    // Tall blocks read x least often; where they would leave multiprocessors idle, short ones.
+    // Measured on an H200 at 256 rows (NOTES.md): tall blocks where they fill the 132 multiprocessors, or where short ones
+    // would need a second round; else short ones. Sharing x in pairs wins a little for products of many rounds alone.
     constexpr std::int64_t kMultiprocessors = 132;
-    const std::int64_t tallBlocks = (outputs + 127) / 128 * parts;
-    return {.weightRows = tallBlocks >= kMultiprocessors * 9 / 10 ? 128 : 64, .cluster = outputs > 128 ? 2 : 1};
+    const std::int64_t tall = (outputs + 127) / 128 * parts;
+    const std::int64_t shortBlocks = (outputs + 63) / 64 * parts;
+    const bool useTall = shortBlocks > kMultiprocessors || tall >= kMultiprocessors / 2 + 1;
+    return {.weightRows = useTall ? 128 : 64, .cluster = tall > 4 * kMultiprocessors ? 2 : 1};
 }
 
 cudaError_t denseGemmHopper(const DenseGemmArgs &args, HopperGemmConfig config, cudaStream_t stream)

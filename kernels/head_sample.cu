@@ -26,16 +26,19 @@ __device__ __forceinline__ BlockStats statsOf(const LogitVector &vector)
     BlockStats stats{warpMaximum(largest), 0.0F, 0.0F, 0.0F};
     if (stats.maximum == -INFINITY)
         return stats;
+    // In powers of two. -infinity times 0 would be NaN; 2^-140 counts for nothing.
+    constexpr float kLog2E = 1.44269504F;
+    constexpr float kLn2 = 0.693147181F;
+    const float offset = -stats.maximum * kLog2E;
 #pragma unroll
     for (const float value : vector.values) {
-        const float distance =
-            fmaxf(value - stats.maximum, -100.0F); // -infinity times 0 is NaN; e^-100 counts for nothing
-        const float weight = __expf(distance);
+        const float distance = fmaxf(fmaf(value, kLog2E, offset), -140.0F);
+        const float weight = powerOfTwo(distance);
         stats.sum += weight;
-        stats.weighted += weight * distance;
+        stats.weighted = fmaf(weight, distance, stats.weighted);
     }
     stats.sum = warpSum(stats.sum);
-    stats.weighted = warpSum(stats.weighted);
+    stats.weighted = warpSum(stats.weighted) * kLn2;
     return stats;
 }
 
@@ -91,6 +94,9 @@ __device__ Candidate perturb(const CanvasLogits &canvas, const SampleSettings &s
         for (int c = 0; c < 4; ++c) {
             if (lanes[c] < floor || values[c] == -INFINITY)
                 continue;
+            // Few words pass the block's floor, fewer this: the double logarithms are rare.
+            if (values[c] + roughGumbelFromWord(lanes[c]) + kRoughGumbelError < mine.value)
+                continue;
             const Candidate candidate{values[c] + gumbelFromWord(lanes[c]), id + c};
             if (mine.losesTo(candidate))
                 mine = candidate;
@@ -99,10 +105,23 @@ __device__ Candidate perturb(const CanvasLogits &canvas, const SampleSettings &s
     return warpBest(mine);
 }
 
+/// Integers in the order of the floats, and back.
+__device__ __forceinline__ int orderedInteger(float value)
+{
+    const int bits = __float_as_int(value);
+    return bits >= 0 ? bits : bits ^ 0x7FFFFFFF;
+}
+
+__device__ __forceinline__ float floatOfOrdered(int ordered)
+{
+    return __int_as_float(ordered >= 0 ? ordered : ordered ^ 0x7FFFFFFF);
+}
+
 __global__ __launch_bounds__(kThreads) void noiseKernel(const CanvasLogits canvas)
 {
     __shared__ Candidate scratch[kWarps];
     __shared__ Candidate start;
+    __shared__ int shared; ///< the best value of any warp so far, in the order of integers: skips more, decides nothing
     const SampleWorkspace workspace = sampleWorkspace(canvas);
     const SampleSettings settings = *canvas.settings;
     const std::int64_t row = blockIdx.y;
@@ -112,8 +131,10 @@ __global__ __launch_bounds__(kThreads) void noiseKernel(const CanvasLogits canva
         const Candidate nothing{-INFINITY, kNoId};
         const Candidate found =
             top.value == -INFINITY ? nothing : perturb(canvas, settings, row, top.id, top.value, nothing);
-        if (threadIdx.x == 0)
+        if (threadIdx.x == 0) {
             start = found;
+            shared = orderedInteger(found.value);
+        }
     }
     __syncthreads();
     Candidate best = start;
@@ -121,8 +142,14 @@ __global__ __launch_bounds__(kThreads) void noiseKernel(const CanvasLogits canva
     const std::int64_t end = workspace.blockCount * (blockIdx.x + 1) / kSampleParts;
     for (std::int64_t block = begin + threadIdx.x / 32; block < end; block += kWarps) {
         const float blockMaximum = blocks[block].maximum;
-        if (blockMaximum > -INFINITY && blockMaximum + kLargestGumbel >= best.value)
-            best = perturb(canvas, settings, row, block, blockMaximum, best);
+        const Candidate others{floatOfOrdered(*static_cast<volatile int *>(&shared)), kNoId};
+        if (best.value < others.value) // an equal value with a lower id must still win
+            best = others;
+        if (!(blockMaximum > -INFINITY && blockMaximum + kLargestGumbel >= best.value))
+            continue;
+        best = perturb(canvas, settings, row, block, blockMaximum, best);
+        if (threadIdx.x % 32 == 0)
+            atomicMax(&shared, orderedInteger(best.value));
     }
     best = blockBest<kThreads>(best, scratch);
     if (threadIdx.x == 0) {

@@ -43,6 +43,16 @@ __device__ __forceinline__ float gumbelFromWord(std::uint32_t word)
     return static_cast<float>(-log(static_cast<double>(inner)));
 }
 
+/// The same with fast logarithms, off by less than kRoughGumbelError: the inner one has an absolute error of 2^-21.4,
+/// so where 1 - u is small its series is taken instead.
+inline constexpr float kRoughGumbelError = 1e-3F;
+__device__ __forceinline__ float roughGumbelFromWord(std::uint32_t word)
+{
+    const float uniform = uniformFromWord(word);
+    const float rest = 1.0F - uniform; // exact where it matters
+    return -__logf(rest < 0x1p-10F ? rest + 0.5F * rest * rest : -__logf(uniform));
+}
+
 /// A word below which no Gumbel value reaches `needed`, with room for every rounding on the way: 1e-3 in the value and
 /// 2^14 words (the exponentials' error is below 2^-21, 2^11 words). Gumbel values grow with the word.
 __device__ __forceinline__ std::uint32_t wordFloor(float needed)

@@ -56,6 +56,14 @@ __host__ __device__ inline SampleWorkspace sampleWorkspace(const CanvasLogits &c
     return made;
 }
 
+/// 2^x; relative error 2^-22.
+__device__ __forceinline__ float powerOfTwo(float x)
+{
+    float power;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
+    return power;
+}
+
 /// Eight processed logits of a block: element i * 4 + c of lane l has id block * 256 + i * 128 + l * 4 + c.
 struct LogitVector
 {
@@ -75,12 +83,22 @@ __device__ __forceinline__ float dividedBy(float x, float t, float r)
     return isinf(x) ? x : result; // a banned id
 }
 
-__device__ __forceinline__ float softcapped(float x, float cap, float inverseCap)
+/// The soft-cap as scale * tanh(x / cap) = scale - 2 scale / (e^(2 x / cap) + 1); the exponential saturates on both
+/// sides. Absolute error of the hyperbolic tangent 3e-7.
+struct Softcap
 {
-    // 1 - 2 / (e^2y + 1): absolute error of the hyperbolic tangent 1e-7, of the logit 3e-6.
-    const float y = fminf(fmaxf(x * inverseCap, -20.0F), 20.0F);
-    return cap * (1.0F - __fdividef(2.0F, expf(2.0F * y) + 1.0F));
-}
+    float exponentScale; ///< 2 log2(e) / cap
+    float scale;         ///< cap, or cap / temperature where nothing comes between the two
+
+    __device__ __forceinline__ float operator()(float x) const
+    {
+        float power;
+        float inverse;
+        asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x * exponentScale));
+        asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(power + 1.0F));
+        return fmaf(-2.0F * scale, inverse, scale);
+    }
+};
 
 /// Adds the biases of the ids [first, first + 256) to a warp's block.
 __device__ inline void addBias(LogitVector &vector, const SampleSettings &settings, std::int64_t first)
@@ -122,14 +140,18 @@ __device__ __forceinline__ LogitVector processedBlock(const CanvasLogits &canvas
         vector.values[i * 4 + 2] = value.z;
         vector.values[i * 4 + 3] = value.w;
     }
+    constexpr float kTwoLog2E = 2.88539008F;
+    const bool biased = settings.biasCount > 0;
     if (canvas.softcap > 0.0F) {
-        const float inverseCap = 1.0F / canvas.softcap;
+        const Softcap cap{kTwoLog2E / canvas.softcap, biased ? canvas.softcap : canvas.softcap / settings.temperature};
 #pragma unroll
         for (int element = 0; element < 8; ++element)
             if (LogitVector::idOffset(element) < left)
-                vector.values[element] = softcapped(vector.values[element], canvas.softcap, inverseCap);
+                vector.values[element] = cap(vector.values[element]);
+        if (!biased)
+            return vector;
     }
-    if (settings.biasCount > 0)
+    if (biased)
         addBias(vector, settings, first);
     const float reciprocal = 1.0F / settings.temperature;
 #pragma unroll
