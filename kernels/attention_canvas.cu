@@ -3,83 +3,24 @@
 
 #include "kernels/attention_canvas.h"
 
+#include "kernels/attention_parts.cuh"
 #include "kernels/attention_tile.cuh"
+#include "kernels/attention_variants.h"
 
 namespace palimpsest::kernels {
 
 namespace {
 
-// Pages of one part at least, and parts at most: tuned on an H200 for 16 heads, one canvas of 256 rows and 512 cached
-// positions (12 pages: two parts, 128 blocks on 132 multiprocessors). More parts cost more in the combination.
-constexpr int kLeastPartPages = 6;
-constexpr int kMostParts = 4;
-constexpr int kPage = static_cast<int>(kPagePositions);
-constexpr int kMostHeadDim = 512;
-
-__host__ __device__ constexpr int pagesFor(int positions)
-{
-    return (positions + kPage - 1) / kPage;
-}
-
-/// How a sequence's keys are cut: cached pages from that of firstVisible on, then its scratch pages.
-struct Parts
-{
-    int firstPage;
-    int cachedPages;
-    int pages;
-    int partPages;
-    int count;
-
-    __device__ explicit Parts(const SequenceView &view)
-    {
-        firstPage = view.firstVisible / kPage;
-        cachedPages = view.length > view.firstVisible ? pagesFor(view.length) - firstPage : 0;
-        pages = cachedPages + pagesFor(view.rows);
-        partPages = max(kLeastPartPages, (pages + kMostParts - 1) / kMostParts);
-        count = (pages + partPages - 1) / partPages;
-    }
-};
-
-int mostParts(const CanvasAttentionArgs &args)
-{
-    // One page more: a window can begin inside one.
-    const std::int64_t pages = (args.mostCached + kPage - 1) / kPage + 1 + (args.rowStride + kPage - 1) / kPage;
-    const std::int64_t parts = (pages + kLeastPartPages - 1) / kLeastPartPages;
-    return static_cast<int>(parts < kMostParts ? parts : kMostParts);
-}
-
-/// Of one row, head and part: what is in the workspace, [sequences * rowStride, heads, parts].
-struct PartStats
-{
-    float maximum;
-    float sum;
-};
-
-struct Workspace
-{
-    float *outputs; ///< [sequences * rowStride, heads, parts, headDim], relative to the part's maximum
-    PartStats *stats;
-    int parts;
-};
-
-Workspace workspaceOf(const CanvasAttentionArgs &args)
-{
-    const int parts = mostParts(args);
-    const std::int64_t rows = args.sequences * args.rowStride * args.heads * parts;
-    auto *outputs = static_cast<float *>(args.workspace);
-    return {outputs, reinterpret_cast<PartStats *>(outputs + rows * args.headDim), parts};
-}
-
 template <typename Shape>
 __global__ __launch_bounds__(Shape::kThreads,
                              Shape::kResident) void canvasAttentionKernel(const CanvasAttentionArgs args,
-                                                                          const Workspace workspace)
+                                                                          const AttentionWorkspace workspace)
 {
     extern __shared__ __align__(16) unsigned char memory[];
     auto &shared = *reinterpret_cast<typename Shape::Shared *>(memory);
     const auto sequence = static_cast<std::int64_t>(blockIdx.z);
     const SequenceView view = args.views[sequence];
-    const Parts parts(view);
+    const AttentionParts parts(view);
     const int part = static_cast<int>(blockIdx.y);
     const auto head = static_cast<std::int64_t>(blockIdx.x) % args.heads;
     const int firstRow = static_cast<int>(static_cast<std::int64_t>(blockIdx.x) / args.heads) * Shape::kRows;
@@ -135,12 +76,12 @@ constexpr int kCombineThreads = 128;
 
 // A block per row and head: the parts' outputs, brought to a common maximum, in their order.
 __global__ __launch_bounds__(kCombineThreads) void combineKernel(const CanvasAttentionArgs args,
-                                                                 const Workspace workspace)
+                                                                 const AttentionWorkspace workspace)
 {
     const std::int64_t index = blockIdx.x;
     const std::int64_t row = index / args.heads;
     const SequenceView &view = args.views[row / args.rowStride];
-    const Parts parts(view);
+    const AttentionParts parts(view);
     if (parts.count == 1 || row % args.rowStride >= view.rows)
         return;
     const PartStats *stats = workspace.stats + index * workspace.parts;
@@ -176,6 +117,22 @@ __global__ __launch_bounds__(kCombineThreads) void combineKernel(const CanvasAtt
     }
 }
 
+cudaError_t launchPortable(const CanvasAttentionArgs &args, const AttentionWorkspace &workspace, cudaStream_t stream)
+{
+    return withAttentionShape(args.headDim, [&]<typename Shape>() {
+        const auto kernel = canvasAttentionKernel<Shape>;
+        constexpr int kBytes = sizeof(typename Shape::Shared);
+        const cudaError_t set = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
+        if (set != cudaSuccess)
+            return set;
+        const std::int64_t tiles = (args.rowStride + Shape::kRows - 1) / Shape::kRows;
+        const dim3 grid(static_cast<unsigned>(tiles * args.heads), static_cast<unsigned>(workspace.parts),
+                        static_cast<unsigned>(args.sequences));
+        kernel<<<grid, Shape::kThreads, kBytes, stream>>>(args, workspace);
+        return cudaGetLastError();
+    });
+}
+
 } // namespace
 
 std::int64_t canvasAttentionWorkspace(const CanvasAttentionArgs &args)
@@ -187,7 +144,7 @@ std::int64_t canvasAttentionWorkspace(const CanvasAttentionArgs &args)
            (args.headDim * static_cast<std::int64_t>(sizeof(float)) + static_cast<std::int64_t>(sizeof(PartStats)));
 }
 
-cudaError_t canvasAttention(const CanvasAttentionArgs &args, cudaStream_t stream)
+cudaError_t canvasAttention(const CanvasAttentionArgs &args, AttentionVariant variant, cudaStream_t stream)
 {
     if (args.sequences < 0 || args.sequences > 65535 || args.rowStride < 0 || args.mostCached < 0 || args.heads <= 0 ||
         args.kvHeads <= 0 || args.heads % args.kvHeads != 0 || args.headDim <= 0 || args.headDim % 16 != 0 ||
@@ -200,24 +157,20 @@ cudaError_t canvasAttention(const CanvasAttentionArgs &args, cudaStream_t stream
         return cudaErrorInvalidValue;
     if (args.sequences * args.rowStride == 0)
         return cudaSuccess;
-    const Workspace workspace = workspaceOf(args);
-    const cudaError_t status = withAttentionShape(args.headDim, [&]<typename Shape>() {
-        const auto kernel = canvasAttentionKernel<Shape>;
-        constexpr int kBytes = sizeof(typename Shape::Shared);
-        const cudaError_t set = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
-        if (set != cudaSuccess)
-            return set;
-        const std::int64_t tiles = (args.rowStride + Shape::kRows - 1) / Shape::kRows;
-        const dim3 grid(static_cast<unsigned>(tiles * args.heads), static_cast<unsigned>(workspace.parts),
-                        static_cast<unsigned>(args.sequences));
-        kernel<<<grid, Shape::kThreads, kBytes, stream>>>(args, workspace);
-        return cudaGetLastError();
-    });
+    const AttentionWorkspace workspace = workspaceOf(args);
+    const cudaError_t status = variant == AttentionVariant::Best && hasHopperAttention()
+                                   ? canvasAttentionHopper(args, stream)
+                                   : launchPortable(args, workspace, stream);
     if (status != cudaSuccess || workspace.parts == 1)
         return status;
     combineKernel<<<static_cast<unsigned>(args.sequences * args.rowStride * args.heads), kCombineThreads, 0, stream>>>(
         args, workspace);
     return cudaGetLastError();
+}
+
+cudaError_t canvasAttention(const CanvasAttentionArgs &args, cudaStream_t stream)
+{
+    return canvasAttention(args, AttentionVariant::Best, stream);
 }
 
 } // namespace palimpsest::kernels

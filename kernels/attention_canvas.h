@@ -35,6 +35,7 @@ struct CanvasAttentionArgs
 /// canvas.
 ///
 /// Requires   headDim % 16 == 0, headDim <= 512; heads a multiple of kvHeads; pointers aligned to 16 bytes.
+///            Every element of the pools is finite: clear them once. (Slots that hold nothing are multiplied by 0.)
 /// Numerics   bf16 operands (probabilities too), fp32 scores, softmax and sums. Long rows of keys are cut into up to
 /// four
 ///            parts, a function of the sequence's own lengths, added in order: a canvas has the same bits in any batch.

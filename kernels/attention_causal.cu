@@ -4,6 +4,7 @@
 #include "kernels/attention_causal.h"
 
 #include "kernels/attention_tile.cuh"
+#include "kernels/attention_variants.h"
 
 namespace palimpsest::kernels {
 
@@ -62,7 +63,7 @@ __global__ __launch_bounds__(Shape::kThreads,
 
 } // namespace
 
-cudaError_t causalAttention(const CausalAttentionArgs &args, cudaStream_t stream)
+cudaError_t causalAttention(const CausalAttentionArgs &args, AttentionVariant variant, cudaStream_t stream)
 {
     if (args.sequences < 0 || args.sequences > 65535 || args.rowStride < 0 || args.window < 0 || args.heads <= 0 ||
         args.kvHeads <= 0 || args.heads % args.kvHeads != 0 || args.headDim <= 0 || args.headDim % 16 != 0 ||
@@ -73,6 +74,8 @@ cudaError_t causalAttention(const CausalAttentionArgs &args, cudaStream_t stream
         return cudaErrorInvalidValue;
     if (args.sequences * args.rowStride == 0)
         return cudaSuccess;
+    if (variant == AttentionVariant::Best && hasHopperAttention())
+        return causalAttentionHopper(args, stream);
     return withAttentionShape(args.headDim, [&]<typename Shape>() {
         const auto kernel = causalAttentionKernel<Shape>;
         constexpr int kBytes = sizeof(typename Shape::Shared);
@@ -84,6 +87,11 @@ cudaError_t causalAttention(const CausalAttentionArgs &args, cudaStream_t stream
         kernel<<<grid, Shape::kThreads, kBytes, stream>>>(args);
         return cudaGetLastError();
     });
+}
+
+cudaError_t causalAttention(const CausalAttentionArgs &args, cudaStream_t stream)
+{
+    return causalAttention(args, AttentionVariant::Best, stream);
 }
 
 } // namespace palimpsest::kernels

@@ -6,8 +6,7 @@
 #include "kernels/gelu.cuh"
 #include "kernels/ptx.cuh"
 #include "kernels/ptx_sm90.cuh"
-
-#include <cuda.h>
+#include "kernels/tensor_map.h"
 
 #include <cstdint>
 
@@ -246,43 +245,6 @@ __global__ __launch_bounds__(Pipeline<kWarpgroups>::kThreads,
 #endif
 }
 
-using EncodeTiled = decltype(&cuTensorMapEncodeTiled);
-
-// By way of the runtime, so that nothing links to the driver.
-EncodeTiled encodeTiled()
-{
-    static const EncodeTiled function = [] {
-        void *entry = nullptr;
-        cudaDriverEntryPointQueryResult found{};
-        if (cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000, cudaEnableDefault, &found) !=
-                cudaSuccess ||
-            found != cudaDriverEntryPointSuccess)
-            return EncodeTiled{nullptr};
-        return reinterpret_cast<EncodeTiled>(entry);
-    }();
-    return function;
-}
-
-/// Describes a bf16 tensor to the copy engine: sizes from the fastest dimension on, strides in elements from the second
-/// on.
-template <int kDimensions>
-bool describe(CUtensorMap &map, const Bf16 *data, const cuuint64_t (&sizes)[kDimensions],
-              const std::int64_t (&strides)[kDimensions - 1], const cuuint32_t (&box)[kDimensions])
-{
-    const EncodeTiled encode = encodeTiled();
-    if (encode == nullptr)
-        return false;
-    cuuint64_t strideBytes[kDimensions - 1];
-    cuuint32_t steps[kDimensions];
-    for (int i = 0; i < kDimensions; ++i)
-        steps[i] = 1;
-    for (int i = 0; i + 1 < kDimensions; ++i)
-        strideBytes[i] = static_cast<cuuint64_t>(strides[i]) * 2;
-    return encode(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, kDimensions, const_cast<Bf16 *>(data), sizes, strideBytes,
-                  box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                  CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
-}
-
 template <int kWarpgroups, WeightLayout kLayout, GemmEpilogue kEpilogue>
 cudaError_t launch(const DenseGemmArgs &args, int cluster, cudaStream_t stream)
 {
@@ -359,8 +321,9 @@ cudaError_t launchFor(const DenseGemmArgs &args, int cluster, cudaStream_t strea
 
 HopperGemmConfig hopperGemmConfig(std::int64_t outputs, std::int64_t, WeightLayout, int parts)
 {
-    // Measured on an H200 at 256 rows (NOTES.md): tall blocks where they fill the 132 multiprocessors, or where short ones
-    // would need a second round; else short ones. Sharing x in pairs wins a little for products of many rounds alone.
+    // Measured on an H200 at 256 rows (NOTES.md): tall blocks where they fill the 132 multiprocessors, or where short
+    // ones would need a second round; else short ones. Sharing x in pairs wins a little for products of many rounds
+    // alone.
     constexpr std::int64_t kMultiprocessors = 132;
     const std::int64_t tall = (outputs + 127) / 128 * parts;
     const std::int64_t shortBlocks = (outputs + 63) / 64 * parts;

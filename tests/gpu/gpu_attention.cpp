@@ -4,12 +4,14 @@
 #include "gpu_check.h"
 #include "kernels/attention_canvas.h"
 #include "kernels/attention_causal.h"
+#include "kernels/attention_variants.h"
 #include "kernels/qkv_norm_rope.h"
 
 #include <numeric>
 
 using namespace palimpsest;
 using namespace palimpsest::gpu_check;
+using kernels::AttentionVariant;
 using kernels::Bf16;
 using kernels::kPagePositions;
 using kernels::KvPool;
@@ -66,6 +68,9 @@ public:
           queries(size(rows() * shape.heads * shape.headDim)),
           out(queries.count())
     {
+        // What an earlier use may have left in slots that hold nothing now: finite, and visible if it counted.
+        for (const DeviceArray<Bf16> *pool : {&cacheKeys, &cacheValues, &scratchKeys, &scratchValues})
+            ok(cudaMemset(pool->data(), 0x42, pool->bytes()), "pool");
     }
 
     [[nodiscard]] std::int64_t sequencesCount() const { return static_cast<std::int64_t>(m_views.size()); }
@@ -113,6 +118,8 @@ public:
         ok(cudaDeviceSynchronize(), "qkvNormRope");
     }
 
+    AttentionVariant variant = AttentionVariant::Best;
+
     void attendCanvas(const std::vector<SequenceView> &views)
     {
         const auto deviceViews = onDevice(views);
@@ -130,7 +137,7 @@ public:
         const DeviceArray<unsigned char> workspace(
             std::max<std::size_t>(16, size(kernels::canvasAttentionWorkspace(args))));
         args.workspace = workspace.data();
-        ok(kernels::canvasAttention(args, nullptr), "canvasAttention");
+        ok(kernels::canvasAttention(args, variant, nullptr), "canvasAttention");
         (void)workspace.host("canvasAttention's workspace");
     }
 
@@ -147,7 +154,7 @@ public:
                                      .queries = queries.data(),
                                      .cache = cache(),
                                      .out = out.data()},
-                                    nullptr),
+                                    variant, nullptr),
            "causalAttention");
         ok(cudaDeviceSynchronize(), "causalAttention");
     }
@@ -284,6 +291,11 @@ std::vector<double> attended(const Bf16 *query, std::int64_t headDim, std::int64
     return result;
 }
 
+std::string name(AttentionVariant variant)
+{
+    return variant == AttentionVariant::Best ? "best" : "portable";
+}
+
 /// Random keys and values for every cached position.
 void fillPrefix(Bench &bench, const Shape &shape)
 {
@@ -340,12 +352,14 @@ void compareHeads(const Bench &bench, const Shape &shape, const std::vector<Bf16
     requireClose(found, wanted, kBound, what);
 }
 
-void canvas(const Shape &shape, const std::vector<SequenceView> &sequences, std::int64_t rowStride)
+void canvas(AttentionVariant variant, const Shape &shape, const std::vector<SequenceView> &sequences,
+            std::int64_t rowStride)
 {
-    const std::string what = "canvas, " + std::to_string(shape.heads) + "/" + std::to_string(shape.kvHeads) +
-                             " heads of " + std::to_string(shape.headDim) + ", " + std::to_string(sequences[0].length) +
-                             " cached";
+    const std::string what = name(variant) + " canvas, " + std::to_string(shape.heads) + "/" +
+                             std::to_string(shape.kvHeads) + " heads of " + std::to_string(shape.headDim) + ", " +
+                             std::to_string(sequences[0].length) + " cached";
     Bench bench(shape, sequences, rowStride);
+    bench.variant = variant;
     fillPrefix(bench, shape);
     const auto qkv = randomBf16(bench.rows() * bench.width());
     bench.store(qkv, sequences, rowStride, KvTarget::Scratch);
@@ -396,12 +410,14 @@ void canvas(const Shape &shape, const std::vector<SequenceView> &sequences, std:
             what + ": the bits depend on the batch");
 }
 
-void causal(const Shape &shape, std::int64_t length, std::int64_t window, const std::vector<std::int64_t> &chunks)
+void causal(AttentionVariant variant, const Shape &shape, std::int64_t length, std::int64_t window,
+            const std::vector<std::int64_t> &chunks)
 {
-    const std::string what = "causal, " + std::to_string(shape.heads) + "/" + std::to_string(shape.kvHeads) +
-                             " heads of " + std::to_string(shape.headDim) + ", " + std::to_string(length) +
-                             " rows, window " + std::to_string(window);
+    const std::string what = name(variant) + " causal, " + std::to_string(shape.heads) + "/" +
+                             std::to_string(shape.kvHeads) + " heads of " + std::to_string(shape.headDim) + ", " +
+                             std::to_string(length) + " rows, window " + std::to_string(window);
     Bench bench(shape, {{.rows = static_cast<std::int32_t>(length)}}, length);
+    bench.variant = variant;
     const auto qkv = randomBf16(length * bench.width());
     std::vector<Bf16> whole;
     for (const std::int64_t chunk : chunks) { // the first is the whole
@@ -456,18 +472,21 @@ int main()
     requireDevice();
     const Shape sliding{16, 8, 256, 128, true};
     const Shape full{16, 2, 512, 64, false};
-    canvas(sliding, {{.length = 512, .rows = 256}, {.length = 70, .rows = 256}}, 256);
-    canvas(full, {{.length = 512, .rows = 256}, {.length = 1300, .rows = 200}}, 256);
-    canvas(sliding, {{.length = 1500, .rows = 256, .firstVisible = 477}}, 256);
-    canvas({4, 2, 32, 16, true}, {{.length = 0, .rows = 16}, {.length = 63, .rows = 5}, {.length = 64, .rows = 1}}, 16);
-    canvas({4, 1, 64, 8, false}, {{.length = 33, .rows = 100, .firstVisible = 32}}, 130);
-    canvas({2, 2, 128, 0, true}, {{.length = 1, .rows = 65}}, 65);
-    canvas({3, 1, 48, 24, true}, {{.length = 200, .rows = 17, .firstVisible = 150}}, 64);
-    canvas({2, 1, 272, 30, true}, {{.length = 5000, .rows = 64}}, 64);
-    causal(sliding, 300, 100, {300, 64, 77});
-    causal(full, 200, 0, {200, 128, 33});
-    causal({4, 2, 32, 16, true}, 150, 16, {150, 1, 16, 17});
-    causal({4, 1, 128, 8, false}, 65, 0, {65, 13});
-    causal({2, 1, 64, 32, true}, 1, 8, {1});
+    for (const AttentionVariant variant : {AttentionVariant::Portable, AttentionVariant::Best}) {
+        canvas(variant, sliding, {{.length = 512, .rows = 256}, {.length = 70, .rows = 256}}, 256);
+        canvas(variant, full, {{.length = 512, .rows = 256}, {.length = 1300, .rows = 200}}, 256);
+        canvas(variant, sliding, {{.length = 1500, .rows = 256, .firstVisible = 477}}, 256);
+        canvas(variant, {4, 2, 32, 16, true},
+               {{.length = 0, .rows = 16}, {.length = 63, .rows = 5}, {.length = 64, .rows = 1}}, 16);
+        canvas(variant, {4, 1, 64, 8, false}, {{.length = 33, .rows = 100, .firstVisible = 32}}, 130);
+        canvas(variant, {2, 2, 128, 0, true}, {{.length = 1, .rows = 65}}, 65);
+        canvas(variant, {3, 1, 48, 24, true}, {{.length = 200, .rows = 17, .firstVisible = 150}}, 64);
+        canvas(variant, {2, 1, 272, 30, true}, {{.length = 5000, .rows = 64}}, 64);
+        causal(variant, sliding, 300, 100, {300, 64, 77});
+        causal(variant, full, 200, 0, {200, 128, 33});
+        causal(variant, {4, 2, 32, 16, true}, 150, 16, {150, 1, 16, 17});
+        causal(variant, {4, 1, 128, 8, false}, 65, 0, {65, 13});
+        causal(variant, {2, 1, 64, 32, true}, 1, 8, {1});
+    }
     return finish("attention");
 }
