@@ -198,7 +198,6 @@ void Head::denseTile(std::span<const std::int64_t> targets, int worker, Matrix &
     const RowKernels &kernels = m_compute.kernels();
     const auto rows = static_cast<std::int64_t>(targets.size());
     const std::int64_t hidden = m_config.hiddenSize;
-    const bool contiguous = targets.back() - targets.front() + 1 == rows;
     Workspace &workspace = m_compute.workspace(worker);
     workspace.gathered.resize(kHeadRows * kVocabularyChunk);
     workspace.panel.resize(kVocabularyChunk * kPanelColumns);
@@ -206,19 +205,15 @@ void Head::denseTile(std::span<const std::int64_t> targets, int worker, Matrix &
         std::fill_n(embedding.row(m_first + target), hidden, 0.0F);
     for (std::int64_t start = 0; start < m_config.vocabSize; start += kVocabularyChunk) {
         const std::int64_t depth = std::min(kVocabularyChunk, m_config.vocabSize - start);
-        const float *in = m_logits.row(targets.front()) + start;
-        std::int64_t stride = m_stride;
-        if (!contiguous) { // early steps have whole canvases of dense rows, which need no copy
-            for (std::int64_t i = 0; i < rows; ++i)
-                std::copy_n(m_logits.row(targets[static_cast<std::size_t>(i)]) + start, depth,
-                            workspace.gathered.data() + i * depth);
-            in = workspace.gathered.data();
-            stride = depth;
-        }
+        // Into a dense copy even where the rows lie side by side: oneDNN multiplies strided rows with another kernel,
+        // and which rows share a tile depends on the number of threads.
+        for (std::int64_t i = 0; i < rows; ++i)
+            std::copy_n(m_logits.row(targets[static_cast<std::size_t>(i)]) + start, depth,
+                        workspace.gathered.data() + i * depth);
         for (std::int64_t column = 0; column < hidden; column += kPanelColumns) {
             widenEmbedding(start, depth, column, workspace.panel.data());
-            m_compute.gemm().multiply(worker, in, stride, workspace.panel.data(), workspace.tile.data(), rows, depth,
-                                      kPanelColumns);
+            m_compute.gemm().multiply(worker, workspace.gathered.data(), depth, workspace.panel.data(),
+                                      workspace.tile.data(), rows, depth, kPanelColumns);
             for (std::int64_t i = 0; i < rows; ++i)
                 kernels.add(embedding.row(m_first + targets[static_cast<std::size_t>(i)]) + column,
                             workspace.tile.data() + i * kPanelColumns, std::min(kPanelColumns, hidden - column));

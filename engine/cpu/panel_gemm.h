@@ -33,7 +33,8 @@ public:
     void checkRowIndependence(std::int64_t depth);
     [[nodiscard]] bool rowsAreIndependent() const noexcept { return m_rowsAreIndependent; }
 
-    /// `inStride` is the distance of input rows in floats. `worker` picks scratch memory: one thread each at a time.
+    /// `inStride` is the distance of input rows in floats; another stride may be another kernel and other bits, so one
+    /// use keeps to one stride. `worker` picks scratch memory: one thread each at a time.
     void multiply(int worker, const float *in, std::int64_t inStride, const float *panel, float *out, std::int64_t rows,
                   std::int64_t depth, std::int64_t columns);
 
