@@ -6,6 +6,7 @@
 #include "kernels/attention_parts.cuh"
 #include "kernels/attention_tile.cuh"
 #include "kernels/attention_variants.h"
+#include "kernels/launch.h"
 
 namespace palimpsest::kernels {
 
@@ -78,6 +79,7 @@ constexpr int kCombineThreads = 128;
 __global__ __launch_bounds__(kCombineThreads) void combineKernel(const CanvasAttentionArgs args,
                                                                  const AttentionWorkspace workspace)
 {
+    ptx::beginDependent();
     const std::int64_t index = blockIdx.x;
     const std::int64_t row = index / args.heads;
     const SequenceView &view = args.views[row / args.rowStride];
@@ -163,9 +165,8 @@ cudaError_t canvasAttention(const CanvasAttentionArgs &args, AttentionVariant va
                                    : launchPortable(args, workspace, stream);
     if (status != cudaSuccess || workspace.parts == 1)
         return status;
-    combineKernel<<<static_cast<unsigned>(args.sequences * args.rowStride * args.heads), kCombineThreads, 0, stream>>>(
-        args, workspace);
-    return cudaGetLastError();
+    const auto blocks = static_cast<unsigned>(args.sequences * args.rowStride * args.heads);
+    return launchDependent(combineKernel, {.grid = dim3(blocks), .threads = kCombineThreads}, stream, args, workspace);
 }
 
 cudaError_t canvasAttention(const CanvasAttentionArgs &args, cudaStream_t stream)

@@ -4,6 +4,7 @@
 #include "kernels/attention_parts.cuh"
 #include "kernels/attention_variants.h"
 #include "kernels/bulk_copy.cuh"
+#include "kernels/launch.h"
 #include "kernels/ptx.cuh"
 #include "kernels/ptx_wgmma.cuh"
 #include "kernels/reduce.cuh"
@@ -289,6 +290,9 @@ __global__ __launch_bounds__(Shape::kThreads, 1) void canvasHopperKernel(const _
                                                                          const AttentionWorkspace workspace)
 {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+    ptx::letNextStart();
+    const Shared<Shape> shared = prepareShared<Shape>();
+    ptx::waitForPrevious();
     const auto sequence = static_cast<std::int64_t>(blockIdx.z);
     const SequenceView view = args.views[sequence];
     const AttentionParts parts(view);
@@ -311,7 +315,6 @@ __global__ __launch_bounds__(Shape::kThreads, 1) void canvasHopperKernel(const _
                         cached ? (parts.firstPage + index) * kPage : view.length + inScratch * kPage,
                         cached ? view.length : view.length + view.rows};
     };
-    const Shared<Shape> shared = prepareShared<Shape>();
     if (threadIdx.x >= Shape::kGroups * 128) {
         if constexpr (Shape::kGroups == 2)
             ptx::lowerRegisters<24>();
@@ -346,6 +349,9 @@ __global__ __launch_bounds__(Shape::kThreads, 1) void causalHopperKernel(const _
                                                                          const CausalAttentionArgs args)
 {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+    ptx::letNextStart();
+    const Shared<Shape> shared = prepareShared<Shape>();
+    ptx::waitForPrevious();
     const auto sequence = static_cast<std::int64_t>(blockIdx.y);
     const SequenceView view = args.views[sequence];
     const auto head = static_cast<std::int64_t>(blockIdx.x) % args.heads;
@@ -368,7 +374,6 @@ __global__ __launch_bounds__(Shape::kThreads, 1) void causalHopperKernel(const _
         return PageSpan{true, (page * static_cast<int>(args.kvHeads) + kvHead) * kPage, (firstPage + i) * kPage,
                         view.length + view.rows};
     };
-    const Shared<Shape> shared = prepareShared<Shape>();
     if (threadIdx.x >= Shape::kGroups * 128) {
         if constexpr (Shape::kGroups == 2)
             ptx::lowerRegisters<24>();
@@ -448,8 +453,8 @@ cudaError_t canvasAttentionHopper(const CanvasAttentionArgs &args, cudaStream_t 
         const std::int64_t tiles = (args.rowStride + kQueries - 1) / kQueries;
         const dim3 grid(static_cast<unsigned>(tiles * args.heads), static_cast<unsigned>(workspace.parts),
                         static_cast<unsigned>(args.sequences));
-        kernel<<<grid, Shape::kThreads, Shape::kSharedBytes, stream>>>(maps, args, workspace);
-        return cudaGetLastError();
+        return launchDependent(kernel, {.grid = grid, .threads = Shape::kThreads, .sharedBytes = Shape::kSharedBytes},
+                               stream, maps, args, workspace);
     });
 }
 
@@ -467,8 +472,8 @@ cudaError_t causalAttentionHopper(const CausalAttentionArgs &args, cudaStream_t 
             return set;
         const std::int64_t tiles = (args.rowStride + kQueries - 1) / kQueries;
         const dim3 grid(static_cast<unsigned>(tiles * args.heads), static_cast<unsigned>(args.sequences));
-        kernel<<<grid, Shape::kThreads, Shape::kSharedBytes, stream>>>(maps, args);
-        return cudaGetLastError();
+        return launchDependent(kernel, {.grid = grid, .threads = Shape::kThreads, .sharedBytes = Shape::kSharedBytes},
+                               stream, maps, args);
     });
 }
 

@@ -4,6 +4,7 @@
 #include "kernels/bulk_copy.cuh"
 #include "kernels/dense_gemm_variants.h"
 #include "kernels/gelu.cuh"
+#include "kernels/launch.h"
 #include "kernels/ptx.cuh"
 #include "kernels/ptx_sm90.cuh"
 #include "kernels/tensor_map.h"
@@ -72,15 +73,11 @@ __device__ void produce(const CUtensorMap &weightMap, const CUtensorMap &xMap, c
     const int firstRow = static_cast<int>(blockIdx.y) * kTileRows + static_cast<int>(rank) * shareRows;
     const int firstOutput = static_cast<int>(blockIdx.x) * kWarpgroups * kGroupOutputs;
     const auto everyone = static_cast<std::uint16_t>((1U << static_cast<unsigned>(sizes.cluster)) - 1U);
-    int stage = 0;
-    std::uint32_t parity = 1; // a fresh barrier counts as having ended the phase before its first
-    for (int tile = begin; tile < end; ++tile) {
-        ptx::barrierWait(barriers.empty(stage), parity);
+    const auto fetchWeight = [&](int tile, int stage) {
         const std::uint32_t full = barriers.full(stage);
-        const std::uint32_t x = tiles + static_cast<std::uint32_t>(stage * P::kStageBytes);
-        const std::uint32_t weight = x + kXBytes;
-        ptx::barrierExpect(full, P::kStageBytes);
+        const std::uint32_t weight = tiles + static_cast<std::uint32_t>(stage * P::kStageBytes) + kXBytes;
         const int input = tile * kTileInputs;
+        ptx::barrierExpect(full, P::kStageBytes);
         if constexpr (kLayout == WeightLayout::InputMajor) {
             for (int group = 0; group < kWarpgroups; ++group)
                 ptx::copyBox2(weight + static_cast<std::uint32_t>(group * kGroupBytes), &weightMap, full,
@@ -90,11 +87,25 @@ __device__ void produce(const CUtensorMap &weightMap, const CUtensorMap &xMap, c
         } else {
             ptx::copyBox2(weight, &weightMap, full, input, firstOutput);
         }
-        const std::uint32_t share = x + rank * static_cast<std::uint32_t>(shareRows * kInputBytes);
+    };
+    // Weights do not depend on the kernel before this one: the first stages' are fetched while it ends.
+    const int ahead = min(end - begin, P::kStages);
+    for (int stage = 0; stage < ahead; ++stage)
+        fetchWeight(begin + stage, stage);
+    ptx::waitForPrevious();
+    int stage = 0;
+    std::uint32_t parity = 1; // a fresh barrier counts as having ended the phase before its first
+    for (int tile = begin; tile < end; ++tile) {
+        ptx::barrierWait(barriers.empty(stage), parity);
+        if (tile - begin >= P::kStages)
+            fetchWeight(tile, stage);
+        const std::uint32_t full = barriers.full(stage);
+        const std::uint32_t share = tiles + static_cast<std::uint32_t>(stage * P::kStageBytes) +
+                                    rank * static_cast<std::uint32_t>(shareRows * kInputBytes);
         if (sizes.cluster == 1)
-            ptx::copyBox2(share, &xMap, full, input, firstRow);
+            ptx::copyBox2(share, &xMap, full, tile * kTileInputs, firstRow);
         else
-            ptx::copyBox2Multicast(share, &xMap, full, everyone, input, firstRow);
+            ptx::copyBox2Multicast(share, &xMap, full, everyone, tile * kTileInputs, firstRow);
         if (++stage == P::kStages) {
             stage = 0;
             parity ^= 1U;
@@ -213,6 +224,9 @@ __global__ __launch_bounds__(Pipeline<kWarpgroups>::kThreads,
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
     using P = Pipeline<kWarpgroups>;
     extern __shared__ std::uint8_t shared[];
+    ptx::letNextStart();
+    if (sizes.activeRows != nullptr)
+        ptx::waitForPrevious();
     const std::int64_t rows =
         sizes.activeRows == nullptr ? sizes.rows : min(sizes.rows, std::int64_t{*sizes.activeRows});
     if (static_cast<std::int64_t>(blockIdx.y) * kTileRows >= rows)
@@ -227,7 +241,8 @@ __global__ __launch_bounds__(Pipeline<kWarpgroups>::kThreads,
         ptx::barrierInitFence();
     }
     __syncthreads();
-    ptx::clusterBarrier();
+    if (sizes.cluster > 1)
+        ptx::clusterBarrier();
 
     const int part = static_cast<int>(blockIdx.z);
     const int begin = static_cast<int>(static_cast<std::int64_t>(sizes.inputTiles) * part / sizes.parts);
@@ -239,9 +254,11 @@ __global__ __launch_bounds__(Pipeline<kWarpgroups>::kThreads,
     } else {
         float sums[128];
         consume<kWarpgroups, kLayout>(sums, sizes, tiles, barriers, begin, end);
+        ptx::waitForPrevious(); // long over; but the kernel before may read what is overwritten here
         store<kWarpgroups, kEpilogue>(sums, sizes, rows);
     }
-    ptx::clusterBarrier(); // until then the others may arrive at this block's barriers
+    if (sizes.cluster > 1)
+        ptx::clusterBarrier(); // until then the others may arrive at this block's barriers
 #endif
 }
 
@@ -282,21 +299,14 @@ cudaError_t launch(const DenseGemmArgs &args, int cluster, cudaStream_t stream)
     cudaError_t status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, P::kSharedBytes);
     if (status != cudaSuccess)
         return status;
-    cudaLaunchAttribute attribute{};
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim.x = static_cast<unsigned>(cluster);
-    attribute.val.clusterDim.y = 1;
-    attribute.val.clusterDim.z = 1;
-    cudaLaunchConfig_t config{};
-    config.gridDim =
-        dim3(static_cast<unsigned>((blocks + cluster - 1) / cluster * cluster),
-             static_cast<unsigned>((args.rows + kTileRows - 1) / kTileRows), static_cast<unsigned>(args.parts));
-    config.blockDim = dim3(P::kThreads);
-    config.dynamicSmemBytes = P::kSharedBytes;
-    config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-    return cudaLaunchKernelEx(&config, kernel, weightMap, xMap, sizes);
+    const dim3 grid(static_cast<unsigned>((blocks + cluster - 1) / cluster * cluster),
+                    static_cast<unsigned>((args.rows + kTileRows - 1) / kTileRows), static_cast<unsigned>(args.parts));
+    return launchDependent(kernel,
+                           {.grid = grid,
+                            .threads = P::kThreads,
+                            .sharedBytes = P::kSharedBytes,
+                            .cluster = static_cast<unsigned>(cluster)},
+                           stream, weightMap, xMap, sizes);
 }
 
 template <int kWarpgroups>

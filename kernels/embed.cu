@@ -12,6 +12,7 @@ namespace {
 template <int kVectors>
 __global__ __launch_bounds__(kRowThreads) void embedKernel(const EmbedArgs args)
 {
+    ptx::beginDependent();
     __shared__ float firstScratch[kRowThreads / 32];
     __shared__ float scratch[kRowThreads / 32];
     const std::int64_t start = static_cast<std::int64_t>(blockIdx.x) * args.columns;
@@ -50,8 +51,7 @@ cudaError_t embed(const EmbedArgs &args, cudaStream_t stream)
         return cudaErrorInvalidValue;
     if (args.rows == 0)
         return cudaSuccess;
-    PALIMPSEST_LAUNCH_ROWS(embedKernel, args.rows, args.columns, stream, args);
-    return cudaGetLastError();
+    return PALIMPSEST_LAUNCH_ROWS_DEPENDENT(embedKernel, args.rows, args.columns, stream, args);
 }
 
 } // namespace palimpsest::kernels

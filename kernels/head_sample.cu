@@ -3,8 +3,10 @@
 
 #include "kernels/head_sample.h"
 
+#include "kernels/launch.h"
 #include "kernels/philox.cuh"
 #include "kernels/processed_logits.cuh"
+#include "kernels/ptx.cuh"
 
 namespace palimpsest::kernels {
 
@@ -37,13 +39,21 @@ __device__ __forceinline__ BlockStats statsOf(const LogitVector &vector)
         stats.sum += weight;
         stats.weighted = fmaf(weight, distance, stats.weighted);
     }
-    stats.sum = warpSum(stats.sum);
-    stats.weighted = warpSum(stats.weighted) * kLn2;
+    // Both sums in one tree: the lower lanes go on with the one, the upper with the other.
+    const bool upper = threadIdx.x % 32 >= 16;
+    const float sent = upper ? stats.sum : stats.weighted;
+    float mine = (upper ? stats.weighted : stats.sum) + __shfl_xor_sync(kWholeWarp, sent, 16);
+#pragma unroll
+    for (int distance = 8; distance > 0; distance /= 2)
+        mine += __shfl_xor_sync(kWholeWarp, mine, distance);
+    stats.sum = mine; // in lane 0, which stores it
+    stats.weighted = __shfl_sync(kWholeWarp, mine, 16) * kLn2;
     return stats;
 }
 
 __global__ __launch_bounds__(kThreads) void blockStatsKernel(const CanvasLogits canvas)
 {
+    ptx::beginDependent();
     const SampleWorkspace workspace = sampleWorkspace(canvas);
     const SampleSettings settings = *canvas.settings;
     const std::int64_t row = blockIdx.y;
@@ -119,6 +129,7 @@ __device__ __forceinline__ float floatOfOrdered(int ordered)
 
 __global__ __launch_bounds__(kThreads) void noiseKernel(const CanvasLogits canvas)
 {
+    ptx::beginDependent();
     __shared__ Candidate scratch[kWarps];
     __shared__ Candidate start;
     __shared__ int shared; ///< the best value of any warp so far, in the order of integers: skips more, decides nothing
@@ -233,6 +244,7 @@ __device__ void findAlternatives(const CanvasLogits &canvas, const SampleSetting
 
 __global__ __launch_bounds__(kThreads) void finishKernel(const CanvasLogits canvas, RowSample *results)
 {
+    ptx::beginDependent();
     __shared__ double sums[kWarps];
     __shared__ double weightedSums[kWarps];
     const SampleWorkspace workspace = sampleWorkspace(canvas);
@@ -301,10 +313,13 @@ cudaError_t headSample(const CanvasLogits &canvas, RowSample *results, cudaStrea
     const auto rows = static_cast<unsigned>(canvas.rows);
     constexpr std::int64_t kBlocksOfBlock = kWarps * kBlocksOfWarp;
     const auto parts = static_cast<unsigned>((logitBlocks(canvas.vocabSize) + kBlocksOfBlock - 1) / kBlocksOfBlock);
-    blockStatsKernel<<<dim3(parts, rows), kThreads, 0, stream>>>(canvas);
-    noiseKernel<<<dim3(kSampleParts, rows), kThreads, 0, stream>>>(canvas);
-    finishKernel<<<rows, kThreads, 0, stream>>>(canvas, results);
-    return cudaGetLastError();
+    cudaError_t status =
+        launchDependent(blockStatsKernel, {.grid = dim3(parts, rows), .threads = kThreads}, stream, canvas);
+    if (status == cudaSuccess)
+        status = launchDependent(noiseKernel, {.grid = dim3(kSampleParts, rows), .threads = kThreads}, stream, canvas);
+    if (status == cudaSuccess)
+        status = launchDependent(finishKernel, {.grid = dim3(rows), .threads = kThreads}, stream, canvas, results);
+    return status;
 }
 
 } // namespace palimpsest::kernels

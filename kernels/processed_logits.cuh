@@ -128,12 +128,14 @@ __device__ __forceinline__ LogitVector processedBlock(const CanvasLogits &canvas
     LogitVector vector;
     const std::int64_t first = block * kLogitBlock;
     const float *logits = canvas.logits + row * canvas.vocabSize + first;
-    const std::int64_t left = canvas.vocabSize - first;
+    const int left = static_cast<int>(min(canvas.vocabSize - first, std::int64_t{kLogitBlock})); // a multiple of 8
+    bool valid[2];
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
         const int offset = LogitVector::idOffset(i * 4);
+        valid[i] = offset < left;
         float4 value = make_float4(-INFINITY, -INFINITY, -INFINITY, -INFINITY);
-        if (offset < left)
+        if (valid[i])
             value = __ldcs(reinterpret_cast<const float4 *>(logits + offset));
         vector.values[i * 4] = value.x;
         vector.values[i * 4 + 1] = value.y;
@@ -146,7 +148,7 @@ __device__ __forceinline__ LogitVector processedBlock(const CanvasLogits &canvas
         const Softcap cap{kTwoLog2E / canvas.softcap, biased ? canvas.softcap : canvas.softcap / settings.temperature};
 #pragma unroll
         for (int element = 0; element < 8; ++element)
-            if (LogitVector::idOffset(element) < left)
+            if (valid[element / 4])
                 vector.values[element] = cap(vector.values[element]);
         if (!biased)
             return vector;

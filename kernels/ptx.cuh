@@ -89,4 +89,27 @@ __device__ __forceinline__ void copyAsyncWait()
     asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
 }
 
+/// Waits until the kernels before this one in the stream have ended and their writes can be seen. Every block must call
+/// it before it reads or writes what they may use; see launchDependent() in launch.h.
+__device__ __forceinline__ void waitForPrevious()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/// Lets the blocks of the next kernel start as soon as there is room for them.
+__device__ __forceinline__ void letNextStart()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+__device__ __forceinline__ void beginDependent()
+{
+    letNextStart();
+    waitForPrevious();
+}
+
 } // namespace palimpsest::kernels::ptx

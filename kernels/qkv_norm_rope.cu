@@ -3,6 +3,7 @@
 
 #include "kernels/qkv_norm_rope.h"
 
+#include "kernels/launch.h"
 #include "kernels/ptx.cuh"
 #include "kernels/reduce.cuh"
 
@@ -16,6 +17,7 @@ constexpr int kHeadWarps = 8;
 
 __global__ __launch_bounds__(kAngleThreads) void ropeAnglesKernel(const RopeAnglesArgs args)
 {
+    ptx::beginDependent();
     const std::int64_t row = blockIdx.x;
     const SequenceView &view = args.views[row / args.rowStride];
     const std::int64_t offset = row % args.rowStride;
@@ -124,6 +126,7 @@ __device__ std::int64_t placeOf(const QkvNormRopeArgs &args, const SequenceView 
 // A block takes eight heads of one row: queries, then keys, then values.
 __global__ __launch_bounds__(kHeadWarps * 32) void qkvNormRopeKernel(const QkvNormRopeArgs args)
 {
+    ptx::beginDependent();
     const std::int64_t row = blockIdx.x;
     const std::int64_t sequence = row / args.rowStride;
     const std::int64_t offset = row % args.rowStride;
@@ -163,8 +166,9 @@ cudaError_t ropeAngles(const RopeAnglesArgs &args, cudaStream_t stream)
         return cudaErrorInvalidValue;
     if (args.sequences * args.rowStride == 0 || args.pairs == 0)
         return cudaSuccess;
-    ropeAnglesKernel<<<static_cast<unsigned>(args.sequences * args.rowStride), kAngleThreads, 0, stream>>>(args);
-    return cudaGetLastError();
+    return launchDependent(
+        ropeAnglesKernel,
+        {.grid = dim3(static_cast<unsigned>(args.sequences * args.rowStride)), .threads = kAngleThreads}, stream, args);
 }
 
 cudaError_t qkvNormRope(const QkvNormRopeArgs &args, cudaStream_t stream)
@@ -181,8 +185,7 @@ cudaError_t qkvNormRope(const QkvNormRopeArgs &args, cudaStream_t stream)
     const std::int64_t heads = args.heads + 2 * args.kvHeads;
     const dim3 grid(static_cast<unsigned>(args.sequences * args.rowStride),
                     static_cast<unsigned>((heads + kHeadWarps - 1) / kHeadWarps));
-    qkvNormRopeKernel<<<grid, kHeadWarps * 32, 0, stream>>>(args);
-    return cudaGetLastError();
+    return launchDependent(qkvNormRopeKernel, {.grid = grid, .threads = kHeadWarps * 32}, stream, args);
 }
 
 } // namespace palimpsest::kernels

@@ -12,6 +12,7 @@ namespace {
 template <int kVectors>
 __global__ __launch_bounds__(kRowThreads) void rmsNormKernel(const RmsNormArgs args)
 {
+    ptx::beginDependent();
     __shared__ float scratch[kRowThreads / 32];
     const std::int64_t start = static_cast<std::int64_t>(blockIdx.x) * args.columns;
     RowVectors<kVectors> row(args.columns);
@@ -29,6 +30,7 @@ __global__ __launch_bounds__(kRowThreads) void rmsNormKernel(const RmsNormArgs a
 template <int kVectors>
 __global__ __launch_bounds__(kRowThreads) void residualNormKernel(const ResidualNormArgs args)
 {
+    ptx::beginDependent();
     __shared__ float branchScratch[kRowThreads / 32];
     __shared__ float scratch[kRowThreads / 32];
     const std::int64_t start = static_cast<std::int64_t>(blockIdx.x) * args.columns;
@@ -62,8 +64,7 @@ cudaError_t rmsNorm(const RmsNormArgs &args, cudaStream_t stream)
         return cudaErrorInvalidValue;
     if (args.rows == 0)
         return cudaSuccess;
-    PALIMPSEST_LAUNCH_ROWS(rmsNormKernel, args.rows, args.columns, stream, args);
-    return cudaGetLastError();
+    return PALIMPSEST_LAUNCH_ROWS_DEPENDENT(rmsNormKernel, args.rows, args.columns, stream, args);
 }
 
 cudaError_t residualNorm(const ResidualNormArgs &args, cudaStream_t stream)
@@ -72,8 +73,7 @@ cudaError_t residualNorm(const ResidualNormArgs &args, cudaStream_t stream)
         return cudaErrorInvalidValue;
     if (args.rows == 0)
         return cudaSuccess;
-    PALIMPSEST_LAUNCH_ROWS(residualNormKernel, args.rows, args.columns, stream, args);
-    return cudaGetLastError();
+    return PALIMPSEST_LAUNCH_ROWS_DEPENDENT(residualNormKernel, args.rows, args.columns, stream, args);
 }
 
 } // namespace palimpsest::kernels

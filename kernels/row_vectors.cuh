@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernels/bf16.h"
+#include "kernels/launch.h"
 #include "kernels/ptx.cuh"
 #include "kernels/reduce.cuh"
 #include "kernels/rms_norm.h"
@@ -104,6 +105,14 @@ __device__ __forceinline__ float4 sumOfParts(const float *first, int parts, std:
         else                                                                                                           \
             kernel<16><<<grid, kRowThreads, 0, stream>>>(__VA_ARGS__);                                                 \
     } while (false)
+
+/// The same through launchDependent(), as a cudaError_t.
+#define PALIMPSEST_LAUNCH_ROWS_DEPENDENT(kernel, rowCount, columnCount, stream, ...)                                   \
+    launchDependent((columnCount) <= 1 * 4 * kRowThreads   ? kernel<1>                                                 \
+                    : (columnCount) <= 3 * 4 * kRowThreads ? kernel<3>                                                 \
+                    : (columnCount) <= 8 * 4 * kRowThreads ? kernel<8>                                                 \
+                                                           : kernel<16>,                                               \
+                    {.grid = dim3(static_cast<unsigned>(rowCount)), .threads = kRowThreads}, stream, __VA_ARGS__)
 
 static_assert(kMostRowColumns == 16 * 4 * kRowThreads);
 

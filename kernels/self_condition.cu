@@ -4,6 +4,7 @@
 #include "kernels/self_condition.h"
 
 #include "kernels/dense_gemm.h"
+#include "kernels/launch.h"
 #include "kernels/processed_logits.cuh"
 #include "kernels/ptx.cuh"
 
@@ -201,6 +202,7 @@ __device__ bool listCarriers(const CanvasLogits &canvas, const SampleSettings &s
 // A block a row: gathers it, or marks it as dense.
 __global__ __launch_bounds__(kThreads) void gatherKernel(const SelfConditionArgs args, const Workspace workspace)
 {
+    ptx::beginDependent();
     __shared__ Carriers carriers;
     const std::int64_t row = blockIdx.x;
     const SampleSettings settings = *args.canvas.settings;
@@ -233,6 +235,7 @@ __global__ __launch_bounds__(kThreads) void gatherKernel(const SelfConditionArgs
 __global__ __launch_bounds__(kListThreads) void listDenseRowsKernel(std::int64_t rows, const Workspace workspace,
                                                                     std::int32_t *denseRows)
 {
+    ptx::beginDependent();
     __shared__ int counts[kListThreads / 32];
     int before = 0;
     for (std::int64_t first = 0; first < rows; first += kListThreads) {
@@ -261,6 +264,7 @@ __global__ __launch_bounds__(kListThreads) void listDenseRowsKernel(std::int64_t
 // Weights of the dense rows as the operand of the product.
 __global__ __launch_bounds__(kThreads) void weightsKernel(const SelfConditionArgs args, const Workspace workspace)
 {
+    ptx::beginDependent();
     const std::int64_t index = blockIdx.y;
     if (index >= *workspace.count)
         return;
@@ -290,6 +294,7 @@ __global__ __launch_bounds__(kThreads) void weightsKernel(const SelfConditionArg
 __global__ __launch_bounds__(kThreads) void scatterKernel(const SelfConditionArgs args, const Workspace workspace,
                                                           int parts)
 {
+    ptx::beginDependent();
     const std::int64_t index = blockIdx.x;
     if (index >= *workspace.count)
         return;
@@ -322,27 +327,33 @@ cudaError_t selfCondition(const SelfConditionArgs &args, cudaStream_t stream)
         return cudaSuccess;
     const Workspace workspace = workspaceOf(args);
     const auto rows = static_cast<unsigned>(canvas.rows);
-    gatherKernel<<<rows, kThreads, 0, stream>>>(args, workspace);
-    listDenseRowsKernel<<<1, kListThreads, 0, stream>>>(canvas.rows, workspace, args.denseRows);
+    cudaError_t status =
+        launchDependent(gatherKernel, {.grid = dim3(rows), .threads = kThreads}, stream, args, workspace);
+    if (status == cudaSuccess)
+        status = launchDependent(listDenseRowsKernel, {.grid = dim3(1), .threads = kListThreads}, stream, canvas.rows,
+                                 workspace, args.denseRows);
     // Eight blocks a row: enough to fill a device with 132 multiprocessors from 17 rows on.
     constexpr unsigned kBlocksOfRow = 8;
-    weightsKernel<<<dim3(kBlocksOfRow, rows), kThreads, 0, stream>>>(args, workspace);
-    const int parts = denseGemmParts(args.hidden, canvas.vocabSize, WeightLayout::InputMajor);
-    const cudaError_t status = denseGemm({.rows = canvas.rows,
-                                          .outputs = args.hidden,
-                                          .inputs = canvas.vocabSize,
-                                          .x = workspace.weights,
-                                          .weight = args.table,
-                                          .layout = WeightLayout::InputMajor,
-                                          .epilogue = GemmEpilogue::Float,
-                                          .out = workspace.products,
-                                          .parts = parts,
-                                          .activeRows = workspace.count},
-                                         stream);
+    if (status == cudaSuccess)
+        status = launchDependent(weightsKernel, {.grid = dim3(kBlocksOfRow, rows), .threads = kThreads}, stream, args,
+                                 workspace);
     if (status != cudaSuccess)
         return status;
-    scatterKernel<<<rows, kThreads, 0, stream>>>(args, workspace, parts);
-    return cudaGetLastError();
+    const int parts = denseGemmParts(args.hidden, canvas.vocabSize, WeightLayout::InputMajor);
+    status = denseGemm({.rows = canvas.rows,
+                        .outputs = args.hidden,
+                        .inputs = canvas.vocabSize,
+                        .x = workspace.weights,
+                        .weight = args.table,
+                        .layout = WeightLayout::InputMajor,
+                        .epilogue = GemmEpilogue::Float,
+                        .out = workspace.products,
+                        .parts = parts,
+                        .activeRows = workspace.count},
+                       stream);
+    if (status != cudaSuccess)
+        return status;
+    return launchDependent(scatterKernel, {.grid = dim3(rows), .threads = kThreads}, stream, args, workspace, parts);
 }
 
 } // namespace palimpsest::kernels
