@@ -48,6 +48,7 @@ struct Sizes
     int inputTiles;
     int parts;
     int cluster;
+    int fetchedRows; ///< of a tile of x: 256, or fewer where x has no more (rows that are not there cost as much time)
     const std::int32_t *activeRows;
     void *out;
 };
@@ -69,7 +70,7 @@ __device__ void produce(const CUtensorMap &weightMap, const CUtensorMap &xMap, c
 {
     using P = Pipeline<kWarpgroups>;
     const std::uint32_t rank = ptx::clusterRank();
-    const int shareRows = kTileRows / sizes.cluster;
+    const int shareRows = sizes.fetchedRows / sizes.cluster;
     const int firstRow = static_cast<int>(blockIdx.y) * kTileRows + static_cast<int>(rank) * shareRows;
     const int firstOutput = static_cast<int>(blockIdx.x) * kWarpgroups * kGroupOutputs;
     const auto everyone = static_cast<std::uint16_t>((1U << static_cast<unsigned>(sizes.cluster)) - 1U);
@@ -77,7 +78,8 @@ __device__ void produce(const CUtensorMap &weightMap, const CUtensorMap &xMap, c
         const std::uint32_t full = barriers.full(stage);
         const std::uint32_t weight = tiles + static_cast<std::uint32_t>(stage * P::kStageBytes) + kXBytes;
         const int input = tile * kTileInputs;
-        ptx::barrierExpect(full, P::kStageBytes);
+        ptx::barrierExpect(full,
+                           static_cast<std::uint32_t>(sizes.fetchedRows * kInputBytes + kWarpgroups * kGroupBytes));
         if constexpr (kLayout == WeightLayout::InputMajor) {
             for (int group = 0; group < kWarpgroups; ++group)
                 ptx::copyBox2(weight + static_cast<std::uint32_t>(group * kGroupBytes), &weightMap, full,
@@ -269,10 +271,13 @@ cudaError_t launch(const DenseGemmArgs &args, int cluster, cudaStream_t stream)
     const auto inputs = static_cast<cuuint64_t>(args.inputs);
     const auto outputs = static_cast<cuuint64_t>(args.outputs);
     constexpr bool kGated = kEpilogue == GemmEpilogue::GatedGelu;
+    // Columns of the accumulators behind the fetched rows are never stored, whatever lies in shared memory.
+    const int fetchedRows = args.rows < kTileRows ? static_cast<int>((args.rows + 7) / 8) * 8 : kTileRows;
+    cluster = fetchedRows < kTileRows ? 1 : cluster;
     CUtensorMap weightMap;
     CUtensorMap xMap;
     bool described = describe<2>(xMap, args.x, {inputs, static_cast<cuuint64_t>(args.rows)}, {args.inputs},
-                                 {kTileInputs, static_cast<cuuint32_t>(kTileRows / cluster)});
+                                 {kTileInputs, static_cast<cuuint32_t>(fetchedRows / cluster)});
     if constexpr (kGated) // [group of 8][gate or up][8][inputs]: eight gate rows, then their up rows
         described &= describe<4>(weightMap, args.weight, {inputs, 8, 2, outputs / 16},
                                  {args.inputs, args.outputs / 2 * args.inputs, 8 * args.inputs},
@@ -291,6 +296,7 @@ cudaError_t launch(const DenseGemmArgs &args, int cluster, cudaStream_t stream)
                       .inputTiles = static_cast<int>((args.inputs + kTileInputs - 1) / kTileInputs),
                       .parts = args.parts,
                       .cluster = cluster,
+                      .fetchedRows = fetchedRows,
                       .activeRows = args.activeRows,
                       .out = args.out};
     constexpr int kBlockOutputs = kWarpgroups * kGroupOutputs;

@@ -12,20 +12,30 @@ namespace palimpsest::kernels {
 
 namespace {
 
-// Three launches: the maximum and sums of each block of 256 ids; then noise where it can win; then a block a row that
-// puts things together. Between the first two the row's maximum becomes known, which is what makes the noise cheap.
+// Three launches: the maximum and sums of each block of 256 ids; then noise where it can win, and beside it entropy and
+// alternatives; then the best of the parts. Between the first two the row's maximum becomes known, which is what makes
+// the noise cheap.
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 // Blocks that a warp of the first launch reads one after the other: 8 KiB of logits under way for each warp.
 constexpr int kBlocksOfWarp = 8;
 
+struct BlockStats
+{
+    float maximum;
+    BlockSums sums;
+};
+
+/// Of a block; the sums in lane 0 alone. For whole warps.
 __device__ __forceinline__ BlockStats statsOf(const LogitVector &vector)
 {
     float largest = vector.values[0];
 #pragma unroll
     for (int element = 1; element < 8; ++element)
         largest = fmaxf(largest, vector.values[element]);
-    BlockStats stats{warpMaximum(largest), 0.0F, 0.0F, 0.0F};
+    BlockStats stats{warpMaximum(largest), {0.0F, 0.0F}};
+    float sum = 0.0F;
+    float weighted = 0.0F;
     if (stats.maximum == -INFINITY)
         return stats;
     // In powers of two. -infinity times 0 would be NaN; 2^-140 counts for nothing.
@@ -36,18 +46,17 @@ __device__ __forceinline__ BlockStats statsOf(const LogitVector &vector)
     for (const float value : vector.values) {
         const float distance = fmaxf(fmaf(value, kLog2E, offset), -140.0F);
         const float weight = powerOfTwo(distance);
-        stats.sum += weight;
-        stats.weighted = fmaf(weight, distance, stats.weighted);
+        sum += weight;
+        weighted = fmaf(weight, distance, weighted);
     }
     // Both sums in one tree: the lower lanes go on with the one, the upper with the other.
     const bool upper = threadIdx.x % 32 >= 16;
-    const float sent = upper ? stats.sum : stats.weighted;
-    float mine = (upper ? stats.weighted : stats.sum) + __shfl_xor_sync(kWholeWarp, sent, 16);
+    const float sent = upper ? sum : weighted;
+    float mine = (upper ? weighted : sum) + __shfl_xor_sync(kWholeWarp, sent, 16);
 #pragma unroll
     for (int distance = 8; distance > 0; distance /= 2)
         mine += __shfl_xor_sync(kWholeWarp, mine, distance);
-    stats.sum = mine; // in lane 0, which stores it
-    stats.weighted = __shfl_sync(kWholeWarp, mine, 16) * kLn2;
+    stats.sums = {mine, __shfl_sync(kWholeWarp, mine, 16) * kLn2};
     return stats;
 }
 
@@ -64,18 +73,19 @@ __global__ __launch_bounds__(kThreads) void blockStatsKernel(const CanvasLogits 
         if (block >= workspace.blockCount)
             return;
         const BlockStats stats = statsOf(processedBlock(canvas, settings, row, block));
-        if (threadIdx.x % 32 == 0)
-            *reinterpret_cast<float4 *>(workspace.blocks + row * workspace.blockCount + block) =
-                make_float4(stats.maximum, stats.sum, stats.weighted, 0.0F);
+        if (threadIdx.x % 32 == 0) {
+            workspace.maxima[row * workspace.blockCount + block] = stats.maximum;
+            workspace.sums[row * workspace.blockCount + block] = stats.sums;
+        }
     }
 }
 
 /// The best block of a row: its maximum, and its number as the id.
-__device__ Candidate bestBlock(const BlockStats *blocks, std::int64_t count, Candidate *scratch)
+__device__ Candidate bestBlock(const float *maxima, std::int64_t count, Candidate *scratch)
 {
     Candidate best{-INFINITY, kNoId};
     for (std::int64_t block = threadIdx.x; block < count; block += kThreads) {
-        const Candidate candidate{blocks[block].maximum, static_cast<std::int32_t>(block)};
+        const Candidate candidate{maxima[block], static_cast<std::int32_t>(block)};
         if (best.losesTo(candidate))
             best = candidate;
     }
@@ -112,7 +122,7 @@ __device__ Candidate perturb(const CanvasLogits &canvas, const SampleSettings &s
                 mine = candidate;
         }
     }
-    return warpBest(mine);
+    return __any_sync(kWholeWarp, best.losesTo(mine)) ? warpBest(mine) : best;
 }
 
 /// Integers in the order of the floats, and back.
@@ -125,48 +135,6 @@ __device__ __forceinline__ int orderedInteger(float value)
 __device__ __forceinline__ float floatOfOrdered(int ordered)
 {
     return __int_as_float(ordered >= 0 ? ordered : ordered ^ 0x7FFFFFFF);
-}
-
-__global__ __launch_bounds__(kThreads) void noiseKernel(const CanvasLogits canvas)
-{
-    ptx::beginDependent();
-    __shared__ Candidate scratch[kWarps];
-    __shared__ Candidate start;
-    __shared__ int shared; ///< the best value of any warp so far, in the order of integers: skips more, decides nothing
-    const SampleWorkspace workspace = sampleWorkspace(canvas);
-    const SampleSettings settings = *canvas.settings;
-    const std::int64_t row = blockIdx.y;
-    const BlockStats *blocks = workspace.blocks + row * workspace.blockCount;
-    const Candidate top = bestBlock(blocks, workspace.blockCount, scratch);
-    if (threadIdx.x < 32) { // a good value early makes the rest cheap
-        const Candidate nothing{-INFINITY, kNoId};
-        const Candidate found =
-            top.value == -INFINITY ? nothing : perturb(canvas, settings, row, top.id, top.value, nothing);
-        if (threadIdx.x == 0) {
-            start = found;
-            shared = orderedInteger(found.value);
-        }
-    }
-    __syncthreads();
-    Candidate best = start;
-    const std::int64_t begin = workspace.blockCount * blockIdx.x / kSampleParts;
-    const std::int64_t end = workspace.blockCount * (blockIdx.x + 1) / kSampleParts;
-    for (std::int64_t block = begin + threadIdx.x / 32; block < end; block += kWarps) {
-        const float blockMaximum = blocks[block].maximum;
-        const Candidate others{floatOfOrdered(*static_cast<volatile int *>(&shared)), kNoId};
-        if (best.value < others.value) // an equal value with a lower id must still win
-            best = others;
-        if (!(blockMaximum > -INFINITY && blockMaximum + kLargestGumbel >= best.value))
-            continue;
-        best = perturb(canvas, settings, row, block, blockMaximum, best);
-        if (threadIdx.x % 32 == 0)
-            atomicMax(&shared, orderedInteger(best.value));
-    }
-    best = blockBest<kThreads>(best, scratch);
-    if (threadIdx.x == 0) {
-        workspace.bestValues[row * kSampleParts + blockIdx.x] = best.value;
-        workspace.bestIds[row * kSampleParts + blockIdx.x] = best.id;
-    }
 }
 
 /// Sum over the block in double, in a fixed tree. `scratch`: [kWarps].
@@ -185,91 +153,176 @@ __device__ double blockSumDouble(double value, double *scratch)
     return total;
 }
 
-/// The best ids of a row. They lie in the five blocks with the largest maxima (on a tie the earlier block): each of
-/// those gives its five best, and the five best of all are taken.
-__device__ void findAlternatives(const CanvasLogits &canvas, const SampleSettings &settings, std::int64_t row,
-                                 const BlockStats *blocks, std::int64_t blockCount,
-                                 Candidate (&alternatives)[kSampleAlternatives])
+/// The five best of the warp's candidates, in order; lane l gets number l of them. `candidate(i)` is this lane's i-th.
+template <int kEach, typename CandidateAt>
+__device__ Candidate warpBestFive(CandidateAt candidateAt)
 {
-    constexpr int kBest = kSampleAlternatives;
-    static_assert(kBest <= kWarps);
-    __shared__ Candidate scratch[kWarps];
-    __shared__ Candidate found[kBest * kBest];
-    Candidate bound{INFINITY, -1}; // the block taken last: only those behind it are looked at
-    Candidate mine{-INFINITY, kNoId};
-    for (int place = 0; place < kBest; ++place) {
-        Candidate best{-INFINITY, kNoId};
-        for (std::int64_t block = threadIdx.x; block < blockCount; block += kThreads) {
-            const Candidate candidate{blocks[block].maximum, static_cast<std::int32_t>(block)};
-            if (candidate.losesTo(bound) && best.losesTo(candidate))
-                best = candidate;
-        }
-        bound = blockBest<kThreads>(best, scratch);
-        if (static_cast<int>(threadIdx.x) / 32 == place)
-            mine = bound;
-    }
-    const int warp = static_cast<int>(threadIdx.x) / 32;
-    if (warp < kBest) {
-        LogitVector vector;
-        for (float &value : vector.values)
-            value = -INFINITY;
-        if (mine.value > -INFINITY)
-            vector = processedBlock(canvas, settings, row, mine.id);
-        Candidate last{INFINITY, -1};
-        for (int place = 0; place < kBest; ++place) {
-            Candidate best{-INFINITY, kNoId};
-#pragma unroll
-            for (int element = 0; element < 8; ++element) {
-                const Candidate candidate{
-                    vector.values[element],
-                    mine.value > -INFINITY ? mine.id * kLogitBlock + LogitVector::idOffset(element) : kNoId};
-                if (candidate.losesTo(last) && best.losesTo(candidate))
-                    best = candidate;
-            }
-            last = warpBest(best);
-            if (threadIdx.x % 32 == 0)
-                found[warp * kBest + place] = last;
-        }
-    }
-    __syncthreads();
     Candidate last{INFINITY, -1};
-    for (Candidate &alternative : alternatives) {
+    Candidate mine{-INFINITY, kNoId};
+    for (int place = 0; place < kSampleAlternatives; ++place) {
         Candidate best{-INFINITY, kNoId};
-        for (const Candidate &candidate : found)
+#pragma unroll
+        for (int i = 0; i < kEach; ++i) {
+            const Candidate candidate = candidateAt(i);
             if (candidate.losesTo(last) && best.losesTo(candidate))
                 best = candidate;
-        alternative = last = best;
+        }
+        last = warpBest(best);
+        if (static_cast<int>(threadIdx.x) % 32 == place)
+            mine = last;
     }
+    return mine;
 }
 
-__global__ __launch_bounds__(kThreads) void finishKernel(const CanvasLogits canvas, RowSample *results)
+/// The best ids of a row, number l of them in lane l of every warp. They lie in the five blocks with the largest maxima
+/// (on a tie the earlier block): each of those gives its five best, and the five best of all are taken.
+__device__ Candidate findAlternatives(const CanvasLogits &canvas, const SampleSettings &settings, std::int64_t row,
+                                      const float *maxima, std::int64_t blockCount)
 {
-    ptx::beginDependent();
+    constexpr int kBest = kSampleAlternatives;
+    constexpr int kFound = kWarps * kBest;
+    static_assert(kBest <= kWarps && kFound <= 64);
+    __shared__ Candidate found[kFound];
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const auto publish = [&](const Candidate &candidate) {
+        __syncthreads(); // the list may still be read
+        if (lane < kBest)
+            found[warp * kBest + lane] = candidate;
+        __syncthreads();
+    };
+    const auto ofList = [&](int i) {
+        return lane + i * 32 < kFound ? found[lane + i * 32] : Candidate{-INFINITY, kNoId};
+    };
+
+    Candidate best{-INFINITY, kNoId}; // of the blocks, first of this warp's share
+    for (std::int64_t first = warp * 128; first < blockCount; first += kWarps * 128) {
+        const Candidate before = best;
+        best = warpBestFive<5>([&](int i) {
+            const std::int64_t block = first + lane + i * 32;
+            if (i == 4) // what the blocks before these gave
+                return lane < kBest ? before : Candidate{-INFINITY, kNoId};
+            return block < blockCount ? Candidate{maxima[block], static_cast<std::int32_t>(block)}
+                                      : Candidate{-INFINITY, kNoId};
+        });
+    }
+    publish(best);
+    best = warpBestFive<2>(ofList);
+
+    const float blockMaximum = __shfl_sync(kWholeWarp, best.value, warp % kBest);
+    const std::int32_t block = __shfl_sync(kWholeWarp, best.id, warp % kBest);
+    best = {-INFINITY, kNoId};
+    if (warp < kBest && blockMaximum > -INFINITY) {
+        const LogitVector vector = processedBlock(canvas, settings, row, block);
+        best = warpBestFive<8>([&](int i) {
+            return Candidate{vector.values[i], block * kLogitBlock + LogitVector::idOffset(i)};
+        });
+    }
+    publish(best);
+    return warpBestFive<2>(ofList);
+}
+
+/// All of a row's result but the sampled id.
+__device__ void summarise(const CanvasLogits &canvas, const SampleSettings &settings, std::int64_t row,
+                          RowSample &result)
+{
     __shared__ double sums[kWarps];
     __shared__ double weightedSums[kWarps];
     const SampleWorkspace workspace = sampleWorkspace(canvas);
-    const SampleSettings settings = *canvas.settings;
-    const std::int64_t row = blockIdx.x;
-    const BlockStats *blocks = workspace.blocks + row * workspace.blockCount;
-    Candidate alternatives[kSampleAlternatives];
-    findAlternatives(canvas, settings, row, blocks, workspace.blockCount, alternatives);
-    const float maximum = alternatives[0].value;
+    const float *maxima = workspace.maxima + row * workspace.blockCount;
+    const BlockSums *blockSums = workspace.sums + row * workspace.blockCount;
+    const Candidate alternative = findAlternatives(canvas, settings, row, maxima, workspace.blockCount);
+    const float maximum = __shfl_sync(kWholeWarp, alternative.value, 0);
     double sum = 0.0;
     double weighted = 0.0;
     for (std::int64_t block = threadIdx.x; block < workspace.blockCount; block += kThreads) {
-        const BlockStats stats = blocks[block];
-        if (stats.maximum == -INFINITY)
+        if (maxima[block] == -INFINITY)
             continue;
-        const float distance = stats.maximum - maximum;
+        const float distance = maxima[block] - maximum;
         const auto factor = static_cast<double>(expf(distance));
-        sum += static_cast<double>(stats.sum) * factor;
-        weighted += (static_cast<double>(stats.weighted) + static_cast<double>(stats.sum) * distance) * factor;
+        const auto blockSum = static_cast<double>(blockSums[block].sum);
+        sum += blockSum * factor;
+        weighted +=
+            (static_cast<double>(blockSums[block].weighted) + blockSum * static_cast<double>(distance)) * factor;
     }
     sum = blockSumDouble(sum, sums);
     weighted = blockSumDouble(weighted, weightedSums);
+    if (threadIdx.x < kSampleAlternatives) { // fewer than five ids are allowed: 0 with probability 0
+        const bool exists = alternative.value > -INFINITY;
+        result.alternativeIds[threadIdx.x] = exists ? alternative.id : 0;
+        result.alternativeProbabilities[threadIdx.x] =
+            exists ? expf(alternative.value - maximum) / static_cast<float>(sum) : 0.0F;
+    }
     if (threadIdx.x != 0)
         return;
     workspace.rows[row] = {maximum, static_cast<float>(sum)};
+    result.argmax = alternative.value > -INFINITY ? alternative.id : 0;
+    result.entropyNats = static_cast<float>(log(sum) - weighted / sum); // log p = (x - max) - log sum
+}
+
+__global__ __launch_bounds__(kThreads) void noiseKernel(const CanvasLogits canvas, RowSample *results)
+{
+    ptx::beginDependent();
+    __shared__ Candidate scratch[kWarps];
+    __shared__ Candidate start;
+    __shared__ int shared; ///< the best value of any warp so far, in the order of integers: skips more, decides nothing
+    const SampleWorkspace workspace = sampleWorkspace(canvas);
+    const SampleSettings settings = *canvas.settings;
+    const std::int64_t row = blockIdx.y;
+    if (blockIdx.x == kSampleParts) { // beside the noise, which does not need it
+        summarise(canvas, settings, row, results[row]);
+        return;
+    }
+    const float *maxima = workspace.maxima + row * workspace.blockCount;
+    const Candidate top = bestBlock(maxima, workspace.blockCount, scratch);
+    if (threadIdx.x < 32) { // a good value early makes the rest cheap
+        const Candidate nothing{-INFINITY, kNoId};
+        const Candidate found =
+            top.value == -INFINITY ? nothing : perturb(canvas, settings, row, top.id, top.value, nothing);
+        if (threadIdx.x == 0) {
+            start = found;
+            shared = orderedInteger(found.value);
+        }
+    }
+    __syncthreads();
+    Candidate best = start;
+    const std::int64_t begin = workspace.blockCount * blockIdx.x / kSampleParts;
+    const std::int64_t end = workspace.blockCount * (blockIdx.x + 1) / kSampleParts;
+    // A warp's blocks are those of its number, kWarps apart; 32 at a time, of which only those that may win are read.
+    for (std::int64_t first = begin + threadIdx.x / 32; first < end; first += 32 * kWarps) {
+        const std::int64_t mine = first + static_cast<std::int64_t>(threadIdx.x % 32) * kWarps;
+        const float maximum = mine < end ? maxima[mine] : -INFINITY;
+        unsigned waiting = __ballot_sync(kWholeWarp, maximum > -INFINITY && maximum + kLargestGumbel >= best.value);
+        for (; waiting != 0; waiting &= waiting - 1) {
+            const int lane = __ffs(static_cast<int>(waiting)) - 1;
+            const float blockMaximum = __shfl_sync(kWholeWarp, maximum, lane);
+            const float others = floatOfOrdered(__shfl_sync(kWholeWarp, *static_cast<volatile int *>(&shared), 0));
+            if (best.value < others) // an equal value with a lower id must still win
+                best = {others, kNoId};
+            if (blockMaximum + kLargestGumbel < best.value)
+                continue;
+            best = perturb(canvas, settings, row, first + static_cast<std::int64_t>(lane) * kWarps, blockMaximum, best);
+            if (threadIdx.x % 32 == 0)
+                atomicMax(&shared, orderedInteger(best.value));
+        }
+    }
+    best = blockBest<kThreads>(best, scratch);
+    if (threadIdx.x == 0) {
+        workspace.bestValues[row * kSampleParts + blockIdx.x] = best.value;
+        workspace.bestIds[row * kSampleParts + blockIdx.x] = best.id;
+    }
+}
+
+constexpr int kFinishThreads = 128;
+
+// A thread a row: the best of the parts.
+__global__ __launch_bounds__(kFinishThreads) void finishKernel(const CanvasLogits canvas, RowSample *results)
+{
+    ptx::beginDependent();
+    const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kFinishThreads + threadIdx.x;
+    if (row >= canvas.rows)
+        return;
+    const SampleWorkspace workspace = sampleWorkspace(canvas);
     Candidate best{-INFINITY, kNoId};
     for (int part = 0; part < kSampleParts; ++part) {
         const Candidate candidate{workspace.bestValues[row * kSampleParts + part],
@@ -277,26 +330,14 @@ __global__ __launch_bounds__(kThreads) void finishKernel(const CanvasLogits canv
         if (best.losesTo(candidate))
             best = candidate;
     }
-    RowSample result;
-    result.argmax = alternatives[0].value > -INFINITY ? alternatives[0].id : 0;
-    result.sampled = best.id == kNoId ? 0 : best.id;
-    result.entropyNats = static_cast<float>(log(sum) - weighted / sum); // log p = (x - max) - log sum
-    for (int i = 0; i < kSampleAlternatives; ++i) {
-        const Candidate &alternative = alternatives[i];
-        if (alternative.value == -INFINITY)
-            continue; // fewer than five ids are allowed: 0 with probability 0
-        result.alternativeIds[i] = alternative.id;
-        result.alternativeProbabilities[i] =
-            static_cast<float>(exp(static_cast<double>(alternative.value - maximum)) / sum);
-    }
-    results[row] = result;
+    results[row].sampled = best.id == kNoId ? 0 : best.id;
 }
 
 } // namespace
 
 std::int64_t headSampleWorkspace(std::int64_t rows, std::int64_t vocabSize)
 {
-    const std::int64_t row = logitBlocks(vocabSize) * static_cast<std::int64_t>(sizeof(BlockStats)) +
+    const std::int64_t row = logitBlocks(vocabSize) * static_cast<std::int64_t>(sizeof(BlockSums) + sizeof(float)) +
                              static_cast<std::int64_t>(sizeof(RowStats)) +
                              kSampleParts * static_cast<std::int64_t>(sizeof(float) + sizeof(std::int32_t));
     return rows * row;
@@ -316,9 +357,12 @@ cudaError_t headSample(const CanvasLogits &canvas, RowSample *results, cudaStrea
     cudaError_t status =
         launchDependent(blockStatsKernel, {.grid = dim3(parts, rows), .threads = kThreads}, stream, canvas);
     if (status == cudaSuccess)
-        status = launchDependent(noiseKernel, {.grid = dim3(kSampleParts, rows), .threads = kThreads}, stream, canvas);
+        status = launchDependent(noiseKernel, {.grid = dim3(kSampleParts + 1, rows), .threads = kThreads}, stream,
+                                 canvas, results);
     if (status == cudaSuccess)
-        status = launchDependent(finishKernel, {.grid = dim3(rows), .threads = kThreads}, stream, canvas, results);
+        status = launchDependent(
+            finishKernel, {.grid = dim3((rows + kFinishThreads - 1) / kFinishThreads), .threads = kFinishThreads},
+            stream, canvas, results);
     return status;
 }
 

@@ -13,12 +13,11 @@ namespace palimpsest::kernels {
 
 inline constexpr int kLogitBlock = 256;
 
-struct BlockStats
+/// What is known of a block beside its maximum, which lies apart (the noise looks at little else).
+struct BlockSums
 {
-    float maximum;  ///< of the processed logits; -infinity if all ids are banned
     float sum;      ///< of exp(x - maximum)
     float weighted; ///< of exp(x - maximum) (x - maximum)
-    float unused;
 };
 
 struct RowStats
@@ -30,9 +29,10 @@ struct RowStats
 /// What lies in CanvasLogits::workspace.
 struct SampleWorkspace
 {
-    BlockStats *blocks; ///< [rows, blockCount]
-    RowStats *rows;     ///< [rows]
-    float *bestValues;  ///< [rows, kSampleParts]
+    BlockSums *sums;   ///< [rows, blockCount]
+    RowStats *rows;    ///< [rows]
+    float *maxima;     ///< [rows, blockCount], of the processed logits; -infinity where all ids are banned
+    float *bestValues; ///< [rows, kSampleParts]
     std::int32_t *bestIds;
     std::int64_t blockCount;
 };
@@ -49,9 +49,10 @@ __host__ __device__ inline SampleWorkspace sampleWorkspace(const CanvasLogits &c
 {
     SampleWorkspace made{};
     made.blockCount = logitBlocks(canvas.vocabSize);
-    made.blocks = static_cast<BlockStats *>(canvas.workspace);
-    made.rows = reinterpret_cast<RowStats *>(made.blocks + canvas.rows * made.blockCount);
-    made.bestValues = reinterpret_cast<float *>(made.rows + canvas.rows);
+    made.sums = static_cast<BlockSums *>(canvas.workspace);
+    made.rows = reinterpret_cast<RowStats *>(made.sums + canvas.rows * made.blockCount);
+    made.maxima = reinterpret_cast<float *>(made.rows + canvas.rows);
+    made.bestValues = made.maxima + canvas.rows * made.blockCount;
     made.bestIds = reinterpret_cast<std::int32_t *>(made.bestValues + canvas.rows * kSampleParts);
     return made;
 }

@@ -119,7 +119,8 @@ __device__ bool listCarriers(const CanvasLogits &canvas, const SampleSettings &s
     __shared__ int scratch[kWarps];
     __shared__ float sums[kWarps];
     const SampleWorkspace sample = sampleWorkspace(canvas);
-    const BlockStats *blocks = sample.blocks + row * sample.blockCount;
+    const float *maxima = sample.maxima + row * sample.blockCount;
+    const BlockSums *blockSums = sample.sums + row * sample.blockCount;
     const RowStats stats = sample.rows[row];
     const float floor = stats.sum * kGatherFloor;
 
@@ -130,9 +131,9 @@ __device__ bool listCarriers(const CanvasLogits &canvas, const SampleSettings &s
         const std::int64_t block = first + threadIdx.x;
         bool carries = false;
         if (block < sample.blockCount) {
-            const float factor = __expf(fmaxf(blocks[block].maximum - stats.maximum, -100.0F));
+            const float factor = __expf(fmaxf(maxima[block] - stats.maximum, -100.0F));
             carries = factor >= floor;
-            droppedHere += carries ? 0.0F : blocks[block].sum * factor;
+            droppedHere += carries ? 0.0F : blockSums[block].sum * factor;
         }
         int found = 0;
         const int place = listed + blockPrefix(carries ? 1 : 0, scratch, found);

@@ -223,9 +223,9 @@ int main()
     requireDevice();
     constexpr float kBanned = -std::numeric_limits<float>::infinity();
     // Flat rows of many ids take the dense product; small vocabularies and peaks are gathered.
-    run({5, 512, 8.0F, 0.0F, 30.0F, 0.8F, {}}, false);
+    run({5, 512, 12.0F, 0.0F, 30.0F, 0.8F, {}}, false);
     run({3, 768, 2.0F, 40.0F, 0.0F, 0.5F, {}}, false);
-    run({16, 8192, 3.0F, 0.0F, 30.0F, 0.4F, {}}, true);
+    run({16, 8192, 2.0F, 0.0F, 30.0F, 0.4F, {}}, true);
     run({17, 8192, 3.0F, 60.0F, 30.0F, 0.4F, {}}, false);
     run({9, 8192, 3.0F, 0.0F, 0.0F, 0.7F, {{0, kBanned}, {5, 2.0F}, {300, kBanned}, {8191, 1.5F}}}, true);
     run({2, 8, 1.0F, 0.0F, 30.0F, 1.0F, {{0, kBanned}, {1, kBanned}, {2, kBanned}, {3, kBanned}, {6, kBanned}}}, false);
