@@ -37,8 +37,8 @@ struct CanvasAttentionArgs
 /// Requires   headDim % 16 == 0, headDim <= 512; heads a multiple of kvHeads; pointers aligned to 16 bytes.
 ///            Every element of the pools is finite: clear them once. (Slots that hold nothing are multiplied by 0.)
 /// Numerics   bf16 operands (probabilities too), fp32 scores, softmax and sums. Long rows of keys are cut into up to
-/// four
-///            parts, a function of the sequence's own lengths, added in order: a canvas has the same bits in any batch.
+///            four parts, a function of the sequence's own lengths, added in order: a canvas has the same bits in any
+///            batch.
 /// Cost       4 rows keys heads headDim operations: 3.2 GFLOP for 256 rows, 768 keys, 16 heads of 256.
 /// Returns    cudaErrorInvalidValue if a requirement does not hold, else the status of the launch. Asynchronous, no
 ///            allocation; may be captured in a CUDA graph and replayed with other views.

@@ -36,6 +36,7 @@ struct HopperShape
     static constexpr int kThreads = kGroups * 128 + (kGroups == 2 ? 128 : 32);
     static constexpr int kBarriers = 1 + 4 * kStages;
     static constexpr int kSharedBytes = 1024 + (1 + 2 * kStages) * kTileBytes + kBarriers * 8;
+    static_assert(kColumns % 64 == 0 && kColumns <= 256, "whole boxes, one wgmma wide");
 };
 
 /// Tensor maps: [rows of 64 positions, headDim] of each pool, and of the queries.

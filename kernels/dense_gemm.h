@@ -49,8 +49,8 @@ struct DenseGemmArgs
 ///
 /// Shapes     above; all row-major and contiguous.
 /// Requires   inputs % 8 == 0 and outputs % 8 == 0 (16-byte loads), for GatedGelu outputs % 16 == 0; pointers aligned
-/// to
-///            16 bytes; OutputMajor for GatedGelu; 0 <= rows; parts as above.
+///            to 16 bytes; OutputMajor for GatedGelu; 0 <= rows; parts as above. The weight is not written by the
+///            kernel just before this one in the stream: reading it begins while that one ends.
 /// Numerics   products summed in fp32 in an order that depends on the weight's shape alone; Float stores the sum,
 ///            the others round it once. gelu_tanh in fp32 with the exact hyperbolic tangent's identity, error 1e-6.
 /// Cost       2 rows outputs inputs operations; the weight is read once for every 256 rows on Hopper (chips of compute

@@ -58,9 +58,8 @@ struct CanvasLogits
 /// Shapes     results: [rows].
 /// Requires   vocabSize % 8 == 0, rows <= 65535; pointers aligned to 16 bytes.
 /// Numerics   fp32 logits and exponentials, sums of blocks of 256 ids in fp32, their sum in double. Noise is drawn by
-/// the
-///            specification's counters; its words are the CPU's bit for bit (gumbelFromWord() in philox.cuh says how
-///            close the values are). Noise is at most 16.64: blocks of ids that cannot win are not perturbed, which
+///            the specification's counters; its words are the CPU's bit for bit (gumbelFromWord() in philox.cuh says
+///            how close the values are). Noise is at most 16.64: blocks of ids that cannot win are not perturbed, which
 ///            changes nothing in the result.
 /// Cost       one read of the logits (268 MB at 256 x 262144: 63 us at 4.27 TB/s), a second of the blocks that may win.
 /// Returns    cudaErrorInvalidValue if a requirement does not hold, else the status of the launch. Asynchronous, no
