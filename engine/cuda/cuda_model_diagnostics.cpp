@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: 2026 The Palimpsest developers
+// SPDX-License-Identifier: Apache-2.0
+
+#include "engine/cuda/cuda_model.h"
+
+#include "engine/half_precision.h"
+#include "kernels/dense_gemm.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace palimpsest::cuda {
+
+namespace {
+
+/// Median milliseconds of `work` on the device.
+double medianMs(Device &device, const std::function<void()> &work)
+{
+    constexpr int kRepeats = 7;
+    std::vector<double> times;
+    work(); // warm-up
+    for (int i = 0; i < kRepeats; ++i) {
+        const std::shared_ptr<Device> borrowed(&device, [](Device *) {});
+        StageClock clock(borrowed);
+        clock.mark("start");
+        work();
+        clock.mark("work");
+        times.push_back(clock.times().front().ms);
+    }
+    std::ranges::sort(times);
+    return times[times.size() / 2];
+}
+
+} // namespace
+
+template <typename T>
+std::vector<T> CudaModel::toHost(const T *source, std::int64_t count)
+{
+    std::vector<T> values(static_cast<std::size_t>(count));
+    m_device->synchronise();
+    m_device->check(cudaMemcpy(values.data(), source, values.size() * sizeof(T), cudaMemcpyDeviceToHost),
+                    "read back values");
+    return values;
+}
+
+template std::vector<float> CudaModel::toHost(const float *, std::int64_t);
+template std::vector<std::int32_t> CudaModel::toHost(const std::int32_t *, std::int64_t);
+
+LayerProbe CudaModel::probeInto(Trace &trace, std::int64_t rows)
+{
+    trace = {};
+    return [this, &trace, rows](std::int64_t layer) {
+        const Activations &a = m_state->activations;
+        std::vector<float> x = toHost(a.x, rows * m_config.hiddenSize);
+        if (layer < 0) {
+            trace.input = std::move(x);
+            return;
+        }
+        trace.layerOutputs.push_back(std::move(x));
+        trace.expertIds.push_back(toHost<std::int32_t>(a.expertIds, rows * m_config.expertsPerToken));
+        trace.slotWeights.push_back(toHost<float>(a.slotWeights, rows * m_config.expertsPerToken));
+    };
+}
+
+std::vector<StageTime> CudaModel::timeStages(std::span<const DenoiseJob> jobs)
+{
+    ensureDevice();
+    StageClock clock(m_device);
+    denoiseGroup(jobs, &clock);
+    return clock.times();
+}
+
+DeviceRates CudaModel::measureRates()
+{
+    ensureDevice();
+    constexpr std::int64_t kCopyBytes = std::int64_t{1} << 30;
+    constexpr std::int64_t kSide = 8192;
+    constexpr double kMilli = 1e-3;
+    DeviceRates rates;
+    {
+        const DeviceBuffer from(m_device, kCopyBytes, "measuring");
+        const DeviceBuffer to(m_device, kCopyBytes, "measuring");
+        const double ms = medianMs(*m_device, [&] {
+            m_device->check(cudaMemcpyAsync(to.as<std::byte>(), from.as<std::byte>(), kCopyBytes,
+                                            cudaMemcpyDeviceToDevice, m_device->stream()),
+                            "measure copies");
+        });
+        rates.copyBytesPerSecond = 2.0 * static_cast<double>(kCopyBytes) / (ms * kMilli);
+    }
+    // The embedding's own numbers are the operands: zeros would run faster than anything real.
+    const std::int64_t rows = std::min(kSide, m_config.vocabSize);
+    const DeviceBuffer out(m_device, rows * rows * static_cast<std::int64_t>(sizeof(Bf16)), "measuring");
+    kernels::DenseGemmArgs product;
+    product.rows = rows;
+    product.outputs = rows;
+    product.inputs = m_config.hiddenSize;
+    product.x = m_state->weights.pointers.embedding;
+    product.weight = m_state->weights.pointers.embedding;
+    product.epilogue = kernels::GemmEpilogue::HalfWidth;
+    product.out = out.as<Bf16>();
+    const double ms = medianMs(
+        *m_device, [&] { m_device->check(kernels::denseGemm(product, m_device->stream()), "measure products"); });
+    rates.productFlops = 2.0 * static_cast<double>(rows) * static_cast<double>(rows) *
+                         static_cast<double>(m_config.hiddenSize) / (ms * kMilli);
+    return rates;
+}
+
+DeviceMemory CudaModel::memory()
+{
+    ensureDevice();
+    std::size_t available = 0;
+    std::size_t total = 0;
+    m_device->check(cudaMemGetInfo(&available, &total), "ask for the free memory");
+    return {.weightBytes = m_state->weights.memory.bytes(),
+            .activationBytes = m_state->activationMemory.bytes(),
+            .cacheBytes = m_state->pools->sliding.bytes() + m_state->pools->full.bytes(),
+            .freeBytes = static_cast<std::int64_t>(available),
+            .totalBytes = static_cast<std::int64_t>(total)};
+}
+
+void CudaModel::runLayer(std::int64_t layer, const DenoiseJob &job, std::vector<float> &x, Trace &trace)
+{
+    ensureDevice();
+    const StepShape shape = prepareStep({&job, 1});
+    x.resize(static_cast<std::size_t>(shape.rows() * m_config.hiddenSize));
+    m_device->synchronise();
+    m_device->check(cudaMemcpy(m_state->activations.x, x.data(), x.size() * sizeof(float), cudaMemcpyHostToDevice),
+                    "send a layer's input");
+    Forward pass = forward();
+    const LayerProbe probe = probeInto(trace, shape.rows());
+    pass.setProbe(&probe);
+    pass.angles(shape);
+    pass.normaliseFor(layer, shape);
+    pass.layers(Role::Decoder, shape, layer, layer + 1, false);
+    x = trace.layerOutputs.front();
+}
+
+std::vector<float> CudaModel::cached(const Sequence &sequence, std::int64_t layer, std::int64_t position, bool keys)
+{
+    const LayerConfig &shape = m_config.layers[static_cast<std::size_t>(layer)];
+    const std::int64_t page =
+        own(sequence).pages(shape.kind)[static_cast<std::size_t>(position / kernels::kPagePositions)];
+    const kernels::KvPool pool = m_state->pools->of(shape.kind).layer(layer);
+    // The first head's row; the other heads' follow at a distance of a page's positions.
+    const Bf16 *const place = (keys ? pool.keys : pool.values) +
+                              page * kernels::pageElements(shape.kvHeads, shape.headDim) +
+                              position % kernels::kPagePositions * shape.headDim;
+    const auto width = static_cast<std::size_t>(shape.headDim) * sizeof(Bf16);
+    std::vector<Bf16> values(static_cast<std::size_t>(shape.kvHeads * shape.headDim));
+    m_device->check(cudaMemcpy2D(values.data(), width, place, width * kernels::kPagePositions, width,
+                                 static_cast<std::size_t>(shape.kvHeads), cudaMemcpyDeviceToHost),
+                    "read the cache");
+    std::vector<float> wide(values.size());
+    std::ranges::transform(values, wide.begin(), [](Bf16 value) { return bf16ToFloat(value); });
+    return wide;
+}
+
+} // namespace palimpsest::cuda

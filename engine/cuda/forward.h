@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 The Palimpsest developers
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "engine/cuda/activations.h"
+#include "engine/cuda/kv_cache.h"
+#include "engine/cuda/stage_clock.h"
+#include "engine/cuda/step_inputs.h"
+#include "engine/cuda/weight_layout.h"
+#include "engine/model_config.h"
+#include "kernels/rms_norm.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+namespace palimpsest::cuda {
+
+/// The two roles of one set of weights (design, section 2).
+enum class Role { Encoder, Decoder };
+
+/// Called behind a layer with its number, for tests that look between layers; layer -1 is the input of the first.
+using LayerProbe = std::function<void(std::int64_t layer)>;
+
+/// Launches passes of the model on the device's stream, and nothing else: no allocation, no waiting, so that a pass may
+/// be captured in a graph. What it reads and writes outlives the work.
+class Forward
+{
+public:
+    struct Parts
+    {
+        const ModelConfig &config;
+        const ModelPointers &weights;
+        PagePools &pools;
+        const Activations &activations;
+        const StepInputs &inputs;
+    };
+
+    Forward(Device &device, const Parts &parts) : m_device(device), m_parts(parts), m_ropes(parts.config) {}
+
+    void setClock(StageClock *clock) noexcept { m_clock = clock; }
+    /// Whether the dense branch of a layer runs beside its experts; not while a clock measures.
+    void setOverlap(bool overlap) noexcept { m_overlap = overlap; }
+    void setProbe(const LayerProbe *probe) noexcept { m_probe = probe; }
+
+    /// Keys and values of a prompt's rows into the cache. The last layer ends with them, which is all the encoder is
+    /// for, unless `wholeLayers`.
+    void encode(const StepShape &shape, bool wholeLayers = false);
+    /// A denoising step: `soft` goes in as the state of the last step and comes out as this one's; results in
+    /// `samples`.
+    void denoise(const StepShape &shape);
+    /// The rotations of the shape's rows, which the layers read.
+    void angles(const StepShape &shape);
+    /// The layers alone, from what is in `x` and, normalised for layer `first`, in `normed`.
+    void layers(Role role, const StepShape &shape, std::int64_t first, std::int64_t end, bool keysOnly);
+    /// Normalises `x` for `layer`; behind the last one that is the final norm.
+    void normaliseFor(std::int64_t layer, const StepShape &shape);
+
+private:
+    void decoderInput(const StepShape &shape);
+    void project(std::int64_t layer, Role role, const StepShape &shape);
+    void attend(std::int64_t layer, Role role, const StepShape &shape);
+    void feedForward(std::int64_t layer, Role role, const StepShape &shape);
+    void experts(std::int64_t layer, const StepShape &shape);
+    void head(std::int64_t canvas, const StepShape &shape);
+    void gatedMlp(const GatedMlpWeights &weights, const Bf16 *in, std::int64_t rows, cudaStream_t stream);
+    /// Leaves the product in `product`, in summands; returns how many.
+    int outputProduct(const Bf16 *in, const Bf16 *weight, std::int64_t inputs, std::int64_t rows, cudaStream_t stream);
+    [[nodiscard]] kernels::NormOutput nextNorm(std::int64_t layer) const;
+    [[nodiscard]] float epsilon() const noexcept { return static_cast<float>(m_parts.config.rmsNormEpsilon); }
+    void mark(const char *stage);
+    void launched(cudaError_t status, const char *what);
+
+    Device &m_device;
+    Parts m_parts;
+    RopeSets m_ropes;
+    StageClock *m_clock = nullptr;
+    const LayerProbe *m_probe = nullptr;
+    bool m_overlap = false;
+};
+
+} // namespace palimpsest::cuda
