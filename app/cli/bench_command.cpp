@@ -3,10 +3,12 @@
 
 #include "app/cli/bench_floor.h"
 #include "app/cli/command.h"
+#include "app/cli/device_bench.h"
+#include "app/cli/engine_start.h"
 #include "app/cli/model_session.h"
 #include "app/cli/options.h"
 #include "app/cli/run_report.h"
-#include "engine/cpu/cpu_backend.h"
+#include "engine/device_diagnostics.h"
 #include "engine/error.h"
 
 #include <CLI/CLI.hpp>
@@ -15,6 +17,7 @@
 #include <fmt/format.h>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 
 namespace palimpsest::cli {
@@ -47,6 +50,7 @@ struct Measurement
     double leastMs = 0.0;
     double mostMs = 0.0;
     double floorMs = 0.0;
+    std::vector<StageTime> stages{}; ///< of a device that can tell
 };
 
 struct Prefill
@@ -70,6 +74,15 @@ std::vector<TokenId> randomIds(const ModelConfig &config, std::int64_t count, st
     }
     return ids;
 }
+
+/// What the machine could do at best, and the rest that is told once.
+struct Surroundings
+{
+    std::optional<ProductRates> cpu;
+    std::optional<DeviceRates> device;  ///< one of the two
+    std::optional<DeviceMemory> memory; ///< at the end, with the device
+    std::vector<Prefill> prefills;
+};
 
 /// The canvases of one measured batch and what they need.
 class Batch
@@ -108,6 +121,8 @@ public:
         return ms;
     }
 
+    [[nodiscard]] const std::vector<DenoiseJob> &jobs() const noexcept { return m_jobs; }
+
 private:
     Backend &m_backend;
     std::vector<std::vector<TokenId>> m_canvases;
@@ -119,16 +134,21 @@ private:
 Measurement measure(Backend &backend, const Sequence &prefix, std::int64_t batchSize, int steps)
 {
     Batch batch(backend, prefix, batchSize);
-    (void)batch.step(); // warm-up: without self-conditioning, with cold caches
+    constexpr int kWarmUps = 3; // cold caches, no self-conditioning; on a device a graph is captured
+    for (int step = 0; step < kWarmUps; ++step)
+        (void)batch.step();
     std::vector<double> times;
     for (int step = 0; step < steps; ++step)
         times.push_back(batch.step());
     std::sort(times.begin(), times.end());
-    return {.context = prefix.length(),
-            .batch = batchSize,
-            .medianMs = times[times.size() / 2],
-            .leastMs = times.front(),
-            .mostMs = times.back()};
+    Measurement row{.context = prefix.length(),
+                    .batch = batchSize,
+                    .medianMs = times[times.size() / 2],
+                    .leastMs = times.front(),
+                    .mostMs = times.back()};
+    if (auto *const device = dynamic_cast<DeviceDiagnostics *>(&backend); device != nullptr)
+        row.stages = device->timeStages(batch.jobs());
+    return row;
 }
 
 void requireRoom(const ModelConfig &config, const std::vector<std::int64_t> &contexts)
@@ -142,18 +162,26 @@ void requireRoom(const ModelConfig &config, const std::vector<std::int64_t> &con
                 "context");
 }
 
-std::string table(const LoadedModel &model, const BackendInfo &info, const ProductRates &rates,
-                  const std::vector<Prefill> &prefills, const std::vector<Measurement> &measurements)
+std::string describeRates(const ModelConfig &config, const Surroundings &surroundings)
 {
     constexpr double kGiga = 1e9;
+    if (surroundings.device)
+        return describeDevice(*surroundings.device, surroundings.memory.value_or(DeviceMemory{}));
+    const ProductRates &rates = surroundings.cpu.value();
+    return fmt::format("oneDNN products: {:.0f} GFLOP/s at [{} x {} x {}], {:.0f} at the vocabulary's\n",
+                       rates.layerFlops / kGiga, config.canvasLength, config.hiddenSize, config.denseIntermediateSize,
+                       rates.vocabularyFlops / kGiga);
+}
+
+std::string table(const LoadedModel &model, const BackendInfo &info, const Surroundings &surroundings,
+                  const std::vector<Measurement> &measurements)
+{
     const ModelConfig &config = model.checkpoint->config();
     std::string text = fmt::format("{}\n{}: {} layers, hidden {}, vocabulary {}, canvas {}\n", info.deviceName,
                                    model.location.directory.string(), config.layers.size(), config.hiddenSize,
                                    config.vocabSize, config.canvasLength);
-    text += fmt::format("oneDNN products: {:.0f} GFLOP/s at [{} x {} x {}], {:.0f} at the vocabulary's\n",
-                        rates.layerFlops / kGiga, config.canvasLength, config.hiddenSize, config.denseIntermediateSize,
-                        rates.vocabularyFlops / kGiga);
-    for (const Prefill &prefill : prefills) {
+    text += describeRates(config, surroundings);
+    for (const Prefill &prefill : surroundings.prefills) {
         text += fmt::format("prompt: {} tokens in {:.1f} ms, {:.3f} ms each\n", prefill.tokens, prefill.ms,
                             prefill.ms / static_cast<double>(prefill.tokens));
     }
@@ -164,11 +192,15 @@ std::string table(const LoadedModel &model, const BackendInfo &info, const Produ
                             row.medianMs, fmt::format("{:.1f} to {:.1f}", row.leastMs, row.mostMs),
                             row.medianMs / static_cast<double>(row.batch), row.floorMs, row.medianMs / row.floorMs);
     }
+    for (const Measurement &row : measurements) {
+        if (!row.stages.empty())
+            text += fmt::format("\ncontext {}, canvases {}\n", row.context, row.batch) + stageTable(row.stages);
+    }
     return text;
 }
 
-nlohmann::json report(const LoadedModel &model, const BackendInfo &info, const ProductRates &rates,
-                      const std::vector<Prefill> &prefills, const std::vector<Measurement> &measurements)
+nlohmann::json report(const LoadedModel &model, const BackendInfo &info, const Surroundings &surroundings,
+                      const std::vector<Measurement> &measurements)
 {
     nlohmann::json rows = nlohmann::json::array();
     for (const Measurement &row : measurements) {
@@ -178,45 +210,75 @@ nlohmann::json report(const LoadedModel &model, const BackendInfo &info, const P
                         {"least_ms", row.leastMs},
                         {"most_ms", row.mostMs},
                         {"floor_ms", row.floorMs}});
+        if (!row.stages.empty())
+            rows.back()["stages"] = toJson(row.stages);
     }
     nlohmann::json prompts = nlohmann::json::array();
-    for (const Prefill &prefill : prefills)
+    for (const Prefill &prefill : surroundings.prefills)
         prompts.push_back({{"tokens", prefill.tokens}, {"ms", prefill.ms}});
-    return {{"command", "bench"},
-            {"model", toJson(model, info)},
-            {"layer_product_flops", rates.layerFlops},
-            {"vocabulary_product_flops", rates.vocabularyFlops},
-            {"prefill", std::move(prompts)},
-            {"steps", std::move(rows)}};
+    nlohmann::json result{{"command", "bench"},
+                          {"model", toJson(model, info)},
+                          {"prefill", std::move(prompts)},
+                          {"steps", std::move(rows)}};
+    if (surroundings.cpu) {
+        result["layer_product_flops"] = surroundings.cpu->layerFlops;
+        result["vocabulary_product_flops"] = surroundings.cpu->vocabularyFlops;
+    }
+    if (surroundings.device) {
+        result["device_rates"] = toJson(*surroundings.device);
+        result["device_memory"] = toJson(surroundings.memory.value_or(DeviceMemory{}));
+    }
+    return result;
+}
+
+/// Encodes what is missing of `context` tokens; the time it took goes into `surroundings`.
+void extendPrefix(Backend &backend, Sequence &prefix, std::int64_t context, Surroundings &surroundings)
+{
+    const std::int64_t missing = context - prefix.length();
+    if (missing <= 0)
+        return;
+    const std::vector<TokenId> ids =
+        randomIds(backend.config(), missing, static_cast<std::uint32_t>(surroundings.prefills.size()));
+    const Clock::time_point start = Clock::now();
+    (void)backend.encode(prefix, ids, {});
+    surroundings.prefills.push_back({missing, millisecondsSince(start)});
+}
+
+Surroundings measureSurroundings(Backend &backend, int threads)
+{
+    Surroundings surroundings;
+    const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    if (auto *const device = dynamic_cast<DeviceDiagnostics *>(&backend); device != nullptr)
+        surroundings.device = device->measureRates();
+    else
+        surroundings.cpu = measureProductRates(backend.config(), threads == 0 ? cores : threads);
+    return surroundings;
 }
 
 ExitCode run(BenchOptions options)
 {
-    const LoadedModel model = openModel(options.model);
+    const LoadedModel model = openWeights(options.model);
     const ModelConfig &config = model.checkpoint->config();
     std::sort(options.contexts.begin(), options.contexts.end());
     requireRoom(config, options.contexts);
-    const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-    const ProductRates rates = measureProductRates(config, model.threads == 0 ? cores : model.threads);
-    const std::unique_ptr<Backend> backend = cpu::makeCpuBackend(model.checkpoint, {.threads = model.threads});
+    const std::unique_ptr<Backend> backend = startBackend(model, {});
+    Surroundings surroundings = measureSurroundings(*backend, model.backend.threads);
     const std::unique_ptr<Sequence> prefix = backend->newSequence();
-    std::vector<Prefill> prefills;
     std::vector<Measurement> measurements;
     for (const std::int64_t context : options.contexts) {
-        if (const std::int64_t missing = context - prefix->length(); missing > 0) {
-            const std::vector<TokenId> ids = randomIds(config, missing, static_cast<std::uint32_t>(prefills.size()));
-            const Clock::time_point start = Clock::now();
-            (void)backend->encode(*prefix, ids, {});
-            prefills.push_back({missing, millisecondsSince(start)});
-        }
+        extendPrefix(*backend, *prefix, context, surroundings);
         for (const std::int64_t batch : options.batches) {
             Measurement row = measure(*backend, *prefix, batch, options.steps);
-            row.floorMs = static_cast<double>(batch) * floorMs(stepWork(config, context), rates);
+            row.floorMs = surroundings.device
+                              ? deviceFloorMs(config, backend->info(), *surroundings.device, context, batch)
+                              : static_cast<double>(batch) * floorMs(stepWork(config, context), *surroundings.cpu);
             measurements.push_back(row);
         }
     }
-    printResult(options.json ? dumpJson(report(model, backend->info(), rates, prefills, measurements))
-                             : table(model, backend->info(), rates, prefills, measurements));
+    if (auto *const device = dynamic_cast<DeviceDiagnostics *>(backend.get()); device != nullptr)
+        surroundings.memory = device->memory();
+    printResult(options.json ? dumpJson(report(model, backend->info(), surroundings, measurements))
+                             : table(model, backend->info(), surroundings, measurements));
     return ExitCode::Success;
 }
 

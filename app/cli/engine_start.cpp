@@ -3,13 +3,21 @@
 
 #include "app/cli/engine_start.h"
 
-#include "engine/cpu/cpu_backend.h"
-
 #include <chrono>
 #include <spdlog/spdlog.h>
 #include <utility>
 
 namespace palimpsest::cli {
+
+std::unique_ptr<Backend> startBackend(const LoadedModel &model, const LoadProgress &progress)
+{
+    LoadedBackend loaded = loadBackend(model.checkpoint, model.backend, progress);
+    if (!loaded.whyNotCuda.empty())
+        spdlog::log(loaded.hasUnusedDevice ? spdlog::level::warn : spdlog::level::info,
+                    "computing on the CPU; CUDA cannot be used: {}", loaded.whyNotCuda);
+    spdlog::info("backend: {}", loaded.backend->info().deviceName);
+    return std::move(loaded.backend);
+}
 
 Engine startEngine(const LoadedModel &model, const std::stop_token &stop)
 {
@@ -18,8 +26,7 @@ Engine startEngine(const LoadedModel &model, const std::stop_token &stop)
     const LoadProgress goOn = [&stop](double) {
         return !stop.stop_requested();
     };
-    std::unique_ptr<Backend> backend = cpu::makeCpuBackend(model.checkpoint, {.threads = model.threads}, goOn);
-    spdlog::info("backend: {}", backend->info().deviceName);
+    std::unique_ptr<Backend> backend = startBackend(model, goOn);
     SchedulerSettings settings;
     settings.maxBatch = kBatchCanvases;
     Engine engine;

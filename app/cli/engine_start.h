@@ -18,6 +18,10 @@ struct Engine
     double loadMs = 0.0; ///< of the weights, without opening the folder
 };
 
+/// The model's weights on the device that was asked for. Where CUDA was not asked for by name and cannot be used, the
+/// CPU computes, and the log says why: as a warning if there is a device that could have been meant.
+[[nodiscard]] std::unique_ptr<Backend> startBackend(const LoadedModel &model, const LoadProgress &progress);
+
 /// Throws Error OutOfMemory or Backend; Backend "cancelled" if `stop` was requested.
 [[nodiscard]] Engine startEngine(const LoadedModel &model, const std::stop_token &stop);
 

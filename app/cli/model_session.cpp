@@ -36,7 +36,7 @@ std::optional<ChatFormat> readChatFormat(const std::filesystem::path &directory)
 
 } // namespace
 
-LoadedModel openModel(const ModelOptions &options)
+LoadedModel openWeights(const ModelOptions &options)
 {
     const Clock::time_point start = Clock::now();
     const Settings settings = readSettings(settingsFile());
@@ -46,11 +46,21 @@ LoadedModel openModel(const ModelOptions &options)
     model.checkpoint = Checkpoint::open(model.location.directory);
     for (const std::string &warning : model.checkpoint->warnings())
         spdlog::info("{}", warning);
+    model.backend = {.device = deviceChoiceFromName(options.device).value_or(DeviceChoice::Auto),
+                     .threads = options.threads.value_or(settings.threads.value_or(0)),
+                     .moduleFolders = defaultModuleFolders()};
+    model.openMs = millisecondsSince(start);
+    return model;
+}
+
+LoadedModel openModel(const ModelOptions &options)
+{
+    const Clock::time_point start = Clock::now();
+    LoadedModel model = openWeights(options);
     model.tokenizer = openTokenizer(model.location);
     requireTokenizerFits(*model.tokenizer, model.checkpoint->config(),
                          (model.location.directory / "tokenizer.json").string());
     model.chat = readChatFormat(model.location.directory);
-    model.threads = options.threads.value_or(settings.threads.value_or(0));
     model.openMs = millisecondsSince(start);
     return model;
 }

@@ -5,6 +5,7 @@
 
 #include "app/cli/options.h"
 #include "app/model_lookup.h"
+#include "engine/backend_loader.h"
 #include "engine/chat_format.h"
 #include "engine/checkpoint.h"
 #include "engine/tokenizer.h"
@@ -22,9 +23,12 @@ struct LoadedModel
     std::shared_ptr<const Checkpoint> checkpoint;
     std::shared_ptr<const Tokenizer> tokenizer;
     std::optional<ChatFormat> chat; ///< absent without a chat_template.jinja
-    int threads = 0;                ///< 0 = one per usable core
+    BackendRequest backend;         ///< where to compute it
     double openMs = 0.0;
 };
+
+/// Finds and opens the weights alone, for commands that read and write no text: no tokenizer, no chat format.
+[[nodiscard]] LoadedModel openWeights(const ModelOptions &options);
 
 /// Finds and opens the model. Throws the errors of findModel, Checkpoint::open and Tokenizer::load, and
 /// InvalidCheckpoint if there is no tokenizer or it is another model's.

@@ -47,8 +47,8 @@ void addModelOptions(CLI::App &command, ModelOptions &options)
         ->type_name("N")
         ->check(CLI::Range(0, 1024))
         ->group(std::string(kModelGroup));
-    command.add_option("--device", options.device, "Where to compute: auto or cpu")
-        ->check(CLI::IsMember({"auto", "cpu"}))
+    command.add_option("--device", options.device, "Where to compute: cuda, cpu, or auto: CUDA where it can be used")
+        ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
         ->type_name("NAME")
         ->capture_default_str()
         ->group(std::string(kModelGroup));

@@ -77,7 +77,7 @@ void TestProgram::helpTeaches_data()
 {
     QTest::addColumn<QStringList>("arguments");
     QTest::newRow("program") << QStringList{};
-    for (const char *command : {"proofread", "generate", "edit", "fill", "tokens", "inspect", "bench"})
+    for (const char *command : {"proofread", "generate", "edit", "fill", "tokens", "inspect", "bench", "synth"})
         QTest::newRow(command) << QStringList{QString::fromLatin1(command)};
 }
 
