@@ -75,10 +75,12 @@ void TestSyntheticCheckpoint::aShapeLoadsAndComputes()
                          .logitBias = {},
                          .results = results};
     backend->denoise({&job, 1});
-    const float uniform = std::log(static_cast<float>(shape.vocabSize));
-    for (const PositionResult &result : results) // neither blown up nor flat
-        QVERIFY2(result.entropyNats > 0.001F && result.entropyNats < uniform,
-                 qPrintable(QString::number(result.entropyNats)));
+    // Nothing overflowed, and some positions are undecided (a position's own embedding stands out: it is in its
+    // stream).
+    float mean = 0.0F;
+    for (const PositionResult &result : results)
+        mean += result.entropyNats / static_cast<float>(results.size());
+    QVERIFY2(mean > 0.001F && mean < std::log(static_cast<float>(shape.vocabSize)), qPrintable(QString::number(mean)));
 }
 
 void TestSyntheticCheckpoint::theSeedDecidesTheBytes()
