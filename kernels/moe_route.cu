@@ -27,7 +27,6 @@ constexpr std::int64_t kManyTokens = 2048;  // from here on the token tiles fill
 
 // Second launch: a warp chooses for a token; the last block to finish sorts.
 constexpr int kChooseWarps = 16;
-constexpr int kExpertsPerLane = static_cast<int>(kMostRoutedExperts) / 32;
 
 constexpr std::int64_t sliceCount(std::int64_t hidden)
 {
@@ -103,6 +102,17 @@ struct TokenPart
     }
 };
 
+/// A load that stays where it is written: left to itself the compiler moves each down to its use, one latency after the
+/// other.
+__device__ __forceinline__ uint4 loadNow(const Bf16 *source)
+{
+    uint4 value;
+    asm volatile("ld.global.nc.v4.u32 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+                 : "l"(source));
+    return value;
+}
+
 struct ProjectSums
 {
     float logits[kProjectWarps][kTileTokens][kSumPitch];
@@ -116,19 +126,19 @@ __device__ void projectWarp(const MoeRouteArgs &args, ProjectSums &sums, std::in
     const int group = lane >> 2;
     const std::int64_t input = firstInput + warp * 32 + (lane & 3) * 8;
     const bool inside = input < args.hidden;
+    uint4 weights[kExpertTiles];
+#pragma unroll
+    for (int n = 0; n < kExpertTiles; ++n) {
+        const int expert = firstExpert + n * 8 + group;
+        weights[n] = make_uint4(0, 0, 0, 0);
+        if (inside && expert < args.experts)
+            weights[n] = loadNow(args.weights + expert * args.hidden + input);
+    }
     TokenPart upper = {};
     TokenPart lower = {};
     if (inside) { // tokens beyond the last repeat it; their sums are not used
         upper.load(args.x + min(firstToken + group, args.tokens - 1) * args.hidden + input, args.scale + input);
         lower.load(args.x + min(firstToken + group + 8, args.tokens - 1) * args.hidden + input, args.scale + input);
-    }
-    uint4 weights[kExpertTiles];
-#pragma unroll
-    for (int n = 0; n < kExpertTiles; ++n) {
-        const int expert = firstExpert + n * 8 + group;
-        weights[n] = inside && expert < args.experts
-                         ? *reinterpret_cast<const uint4 *>(args.weights + expert * args.hidden + input)
-                         : make_uint4(0, 0, 0, 0);
     }
 #pragma unroll
     for (int n = 0; n < kExpertTiles; ++n) {
@@ -209,6 +219,7 @@ __global__ void __launch_bounds__(kProjectWarps * 32) projectKernel(const MoeRou
 }
 
 /// Softmax over one token's logits, expert = lane + 32 i; beyond the last expert the probability is -1.
+template <int kExpertsPerLane>
 __device__ void probabilitiesOf(float (&values)[kExpertsPerLane], const MoeRouteArgs &args, const Workspace &workspace,
                                 int parts, std::int64_t token, int lane)
 {
@@ -223,8 +234,8 @@ __device__ void probabilitiesOf(float (&values)[kExpertsPerLane], const MoeRoute
     for (float &value : values)
         value = 0.0F;
     const float *logits = workspace.logits + token * args.experts + lane;
-#pragma unroll 4
-    for (int part = 0; part < parts; ++part) { // all loads of four parts at once: their latency is what this takes
+#pragma unroll 12
+    for (int part = 0; part < parts; ++part) { // the loads of twelve parts at once: their latency is what this takes
 #pragma unroll
         for (int i = 0; i < kExpertsPerLane; ++i)
             if (lane + 32 * i < args.experts)
@@ -252,25 +263,23 @@ __device__ void probabilitiesOf(float (&values)[kExpertsPerLane], const MoeRoute
 }
 
 /// Takes the most probable expert, of equal ones the lowest, out of `values`.
+template <int kExpertsPerLane>
 __device__ void takeLargest(float (&values)[kExpertsPerLane], int lane, float &probability, int &expert)
 {
-    probability = -2.0F;
-    expert = 0;
+    float best = -2.0F;
+    int mine = 0;
 #pragma unroll
     for (int i = 0; i < kExpertsPerLane; ++i)
-        if (values[i] > probability) {
-            probability = values[i];
-            expert = lane + 32 * i;
+        if (values[i] > best) {
+            best = values[i];
+            mine = lane + 32 * i;
         }
-#pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2) {
-        const float other = __shfl_xor_sync(kWholeWarp, probability, distance);
-        const int otherExpert = __shfl_xor_sync(kWholeWarp, expert, distance);
-        if (other > probability || (other == probability && otherExpert < expert)) {
-            probability = other;
-            expert = otherExpert;
-        }
-    }
+    // Probabilities are not negative, so their bits are in their order; taken ones and places beyond the last become 0.
+    const unsigned bits = best >= 0.0F ? __float_as_uint(best) : 0U;
+    const unsigned largest = __reduce_max_sync(kWholeWarp, bits);
+    const bool isCandidate = best >= 0.0F && bits == largest;
+    expert = static_cast<int>(__reduce_min_sync(kWholeWarp, isCandidate ? static_cast<unsigned>(mine) : ~0U));
+    probability = __uint_as_float(largest);
 #pragma unroll
     for (int i = 0; i < kExpertsPerLane; ++i)
         if (lane + 32 * i == expert)
@@ -278,11 +287,12 @@ __device__ void takeLargest(float (&values)[kExpertsPerLane], int lane, float &p
 }
 
 /// The whole warp; lane j ends up with choice j.
+template <int kExpertsPerLane>
 __device__ void chooseExperts(const MoeRouteArgs &args, const Workspace &workspace, int parts, std::int64_t token,
                               int lane)
 {
     float values[kExpertsPerLane];
-    probabilitiesOf(values, args, workspace, parts, token, lane);
+    probabilitiesOf<kExpertsPerLane>(values, args, workspace, parts, token, lane);
     const auto choices = static_cast<int>(args.slotsPerToken);
     float total = 0.0F;
     float mine = 0.0F;
@@ -305,37 +315,85 @@ __device__ void chooseExperts(const MoeRouteArgs &args, const Workspace &workspa
 
 struct SortState
 {
-    std::int32_t next[kChooseWarps]
-                     [kMostRoutedExperts]; // first counts, then where each warp's next slot of an expert goes
-    std::int32_t totals[kMostRoutedExperts];
-    std::int32_t firsts[kMostRoutedExperts];
+    std::int32_t next[kChooseWarps][kMostRoutedExperts]; // counts, then where each warp's next slot of an expert goes
+    std::int32_t warpTotals[kChooseWarps];
+};
+
+constexpr int kAtOnce =
+    8; // batches of 32 slots whose loads are under way together: their latency is what sorting takes
+
+struct Batches
+{
+    int experts[kAtOnce];
+
+    /// Other blocks wrote them: past the first-level cache.
+    __device__ void load(const MoeRouteArgs &args, int first, int end)
+    {
+#pragma unroll
+        for (int i = 0; i < kAtOnce; ++i)
+            experts[i] = first + 32 * i < end ? __ldcg(args.expertIds + first + 32 * i) : -1;
+    }
 };
 
 /// Runs body(slot, expert, rank of the slot among the warp's 32 of that expert, their count) for this warp's share of
-/// the slots, in ascending order and by whole warps; a lane without a slot has expert -1.
+/// the slots, in ascending order and by whole warps; a lane without a slot has expert -1. `batches` holds the first.
 template <typename Body>
-__device__ void forSlots(const MoeRouteArgs &args, int warp, int lane, Body body)
+__device__ void forSlots(const MoeRouteArgs &args, int warp, int lane, const Batches &batches, Body body)
 {
     const auto count = static_cast<int>(args.tokens * args.slotsPerToken);
     const int share = ((count + kChooseWarps - 1) / kChooseWarps + 31) / 32 * 32;
     const int end = min(count, (warp + 1) * share);
-    constexpr int kAtOnce = 8; // loads under way: their latency is what this takes
+    Batches current = batches;
     for (int first = warp * share; first < end; first += 32 * kAtOnce) {
-        int experts[kAtOnce];
-#pragma unroll
-        for (int i = 0; i < kAtOnce; ++i) { // other blocks wrote them: past the first-level cache
-            const int slot = first + 32 * i + lane;
-            experts[i] = slot < end ? __ldcg(args.expertIds + slot) : -1;
-        }
+        if (first > warp * share)
+            current.load(args, first + lane, end);
 #pragma unroll
         for (int i = 0; i < kAtOnce; ++i) {
             if (first + 32 * i >= end)
                 break;
-            const unsigned same = __match_any_sync(kWholeWarp, experts[i]);
-            body(first + 32 * i + lane, experts[i], __popc(same & ((1U << lane) - 1U)), __popc(same));
+            const unsigned same = __match_any_sync(kWholeWarp, current.experts[i]);
+            body(first + 32 * i + lane, current.experts[i], __popc(same & ((1U << lane) - 1U)), __popc(same));
             __syncwarp();
         }
     }
+}
+
+/// Turns the warps' counts of this thread's expert into places; all threads, experts <= threads.
+__device__ void countsToPlaces(const MoeRouteArgs &args, SortState &state, int warp, int lane)
+{
+    const auto thread = static_cast<int>(threadIdx.x);
+    const auto experts = static_cast<int>(args.experts);
+    int counts[kChooseWarps] = {};
+    int total = 0;
+    if (thread < experts) {
+#pragma unroll
+        for (int w = 0; w < kChooseWarps; ++w) {
+            counts[w] = state.next[w][thread];
+            total += counts[w];
+        }
+    }
+    int sum = total;
+    for (int distance = 1; distance < 32; distance *= 2) {
+        const int other = __shfl_up_sync(kWholeWarp, sum, distance);
+        sum += lane >= distance ? other : 0;
+    }
+    if (lane == 31)
+        state.warpTotals[warp] = sum;
+    __syncthreads();
+    int place = sum - total;
+    for (int w = 0; w < warp; ++w)
+        place += state.warpTotals[w];
+    if (thread < experts) {
+        args.expertOffsets[thread] = place;
+        if (thread == experts - 1)
+            args.expertOffsets[experts] = place + total;
+#pragma unroll
+        for (int w = 0; w < kChooseWarps; ++w) {
+            state.next[w][thread] = place;
+            place += counts[w];
+        }
+    }
+    __syncthreads();
 }
 
 /// Stable counting sort of the slots by expert; one block.
@@ -344,61 +402,31 @@ __device__ void sortSlots(const MoeRouteArgs &args, SortState &state)
     const int thread = static_cast<int>(threadIdx.x);
     const int warp = thread / 32;
     const int lane = thread % 32;
-    const auto experts = static_cast<int>(args.experts);
+    const auto count = static_cast<int>(args.tokens * args.slotsPerToken);
+    const int share = ((count + kChooseWarps - 1) / kChooseWarps + 31) / 32 * 32;
+    Batches batches;
+    batches.load(args, warp * share + lane, min(count, (warp + 1) * share));
     for (int i = thread; i < kChooseWarps * kMostRoutedExperts; i += kChooseWarps * 32)
         (&state.next[0][0])[i] = 0;
     __syncthreads();
-    forSlots(args, warp, lane, [&](int, int expert, int rank, int count) {
+    forSlots(args, warp, lane, batches, [&](int, int expert, int rank, int equal) {
         if (expert >= 0 && rank == 0)
-            state.next[warp][expert] += count;
+            state.next[warp][expert] += equal;
     });
     __syncthreads();
-    if (thread < experts) {
-        int total = 0;
-        for (int w = 0; w < kChooseWarps; ++w)
-            total += state.next[w][thread];
-        state.totals[thread] = total;
-    }
-    __syncthreads();
-    if (warp == 0) {
-        int before = 0;
-        for (int first = 0; first < experts; first += 32) {
-            const int own = first + lane < experts ? state.totals[first + lane] : 0;
-            int sum = own;
-            for (int distance = 1; distance < 32; distance *= 2) {
-                const int other = __shfl_up_sync(kWholeWarp, sum, distance);
-                sum += lane >= distance ? other : 0;
-            }
-            if (first + lane < experts) {
-                state.firsts[first + lane] = before + sum - own;
-                args.expertOffsets[first + lane] = before + sum - own;
-            }
-            before += __shfl_sync(kWholeWarp, sum, 31);
-        }
-        if (lane == 0)
-            args.expertOffsets[experts] = before;
-    }
-    __syncthreads();
-    if (thread < experts) {
-        int next = state.firsts[thread];
-        for (int w = 0; w < kChooseWarps; ++w) {
-            const int count = state.next[w][thread];
-            state.next[w][thread] = next;
-            next += count;
-        }
-    }
-    __syncthreads();
-    forSlots(args, warp, lane, [&](int slot, int expert, int rank, int count) {
+    countsToPlaces(args, state, warp, lane);
+    forSlots(args, warp, lane, batches, [&](int slot, int expert, int rank, int equal) {
         const int base = expert >= 0 ? state.next[warp][expert] : 0;
         __syncwarp();
         if (expert < 0)
             return;
         args.slots[base + rank] = slot;
         if (rank == 0)
-            state.next[warp][expert] = base + count;
+            state.next[warp][expert] = base + equal;
     });
 }
 
+template <int kExpertsPerLane>
 __global__ void __launch_bounds__(kChooseWarps * 32)
     chooseKernel(const MoeRouteArgs args, const Workspace workspace, int parts)
 {
@@ -407,7 +435,7 @@ __global__ void __launch_bounds__(kChooseWarps * 32)
     const int warp = static_cast<int>(threadIdx.x) / 32;
     const std::int64_t token = static_cast<std::int64_t>(blockIdx.x) * kChooseWarps + warp;
     if (token < args.tokens)
-        chooseExperts(args, workspace, parts, token, static_cast<int>(threadIdx.x) % 32);
+        chooseExperts<kExpertsPerLane>(args, workspace, parts, token, static_cast<int>(threadIdx.x) % 32);
     __threadfence(); // the choices are visible before the count says so
     __syncthreads();
     if (threadIdx.x == 0)
@@ -462,8 +490,14 @@ cudaError_t moeRoute(const MoeRouteArgs &args, cudaStream_t stream)
     const cudaError_t launched = cudaGetLastError();
     if (launched != cudaSuccess)
         return launched;
-    chooseKernel<<<static_cast<unsigned>((args.tokens + kChooseWarps - 1) / kChooseWarps), kChooseWarps * 32, 0,
-                   stream>>>(args, workspace, static_cast<int>(parts));
+    const auto blocks = static_cast<unsigned>((args.tokens + kChooseWarps - 1) / kChooseWarps);
+    const auto partsToAdd = static_cast<int>(parts);
+    if (args.experts <= 32)
+        chooseKernel<1><<<blocks, kChooseWarps * 32, 0, stream>>>(args, workspace, partsToAdd);
+    else if (args.experts <= 128)
+        chooseKernel<4><<<blocks, kChooseWarps * 32, 0, stream>>>(args, workspace, partsToAdd);
+    else
+        chooseKernel<8><<<blocks, kChooseWarps * 32, 0, stream>>>(args, workspace, partsToAdd);
     return cudaGetLastError();
 }
 

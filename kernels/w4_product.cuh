@@ -56,13 +56,30 @@ struct Schedule
 template <int kGroup>
 constexpr int kBlockBytes = static_cast<int>(w4BlockBytes(kGroup));
 
+/// A stage is 128 columns: one group or two. Shorter ones cost more in barriers than they save in memory.
+constexpr int kStageColumns = 128;
+constexpr int kPitch = kStageColumns * 2 + kTokenPad;
+constexpr int kPieces = kStageColumns * 2 / 16; // copies of 16 bytes that a token's part of a stage is
+
 template <int kGroup>
-constexpr int kPitch = kGroup * 2 + kTokenPad;
+constexpr int kStageGroups = kStageColumns / kGroup;
+
+/// Weights [kStageGroups][warps] blocks, then tokens [kTileTokens][kPitch bytes].
+template <int kGroup>
+__host__ __device__ constexpr int stageWeightBytes(int warps)
+{
+    return kStageGroups<kGroup> * warps * kBlockBytes<kGroup>;
+}
 
 template <int kGroup>
 __host__ __device__ constexpr int stageBytes(int warps)
 {
-    return warps * kBlockBytes<kGroup> + kTileTokens * kPitch<kGroup>;
+    return stageWeightBytes<kGroup>(warps) + kTileTokens * kPitch;
+}
+
+__device__ inline int stagesOf(const Problem &problem)
+{
+    return (problem.columns + kStageColumns - 1) / kStageColumns;
 }
 
 __device__ inline int tokenTiles(int tokens)
@@ -210,7 +227,7 @@ __device__ void multiplyGroup(float (&total)[2][kTiles][4], const std::uint8_t *
     const std::uint32_t parameters[2][2] = {{packed.x, packed.y}, {packed.z, packed.w}};
     const __nv_bfloat162 zeros[2][2] = {{zeroOf(packed.x), zeroOf(packed.y)}, {zeroOf(packed.z), zeroOf(packed.w)}};
     float sum[2][kTiles][4] = {};
-    const std::uint32_t address = tokens + (lane & 7) * kPitch<kGroup> + (lane >> 3) * 16;
+    const std::uint32_t address = tokens + (lane & 7) * kPitch + (lane >> 3) * 16;
 #pragma unroll
     for (int k = 0; k < kGroup / 32; ++k) {
         const uint4 nibbles = reinterpret_cast<const uint4 *>(block)[k * 32 + lane];
@@ -222,7 +239,7 @@ __device__ void multiplyGroup(float (&total)[2][kTiles][4], const std::uint8_t *
 #pragma unroll
         for (int n = 0; n < kTiles; ++n) {
             std::uint32_t b[4]; // 32 columns of 8 tokens
-            ptx::loadMatrix4(b, address + n * 8 * kPitch<kGroup> + k * 64);
+            ptx::loadMatrix4(b, address + n * 8 * kPitch + k * 64);
             ptx::mma16816(sum[0][n], a[0][0], b[0], b[1]);
             ptx::mma16816(sum[1][n], a[0][1], b[0], b[1]);
             ptx::mma16816(sum[0][n], a[1][0], b[2], b[3]);
@@ -319,11 +336,16 @@ __device__ void consumeItem(const Problem &problem, const Item &item, Feed &feed
     const int groups = problem.columns / kGroup;
     const bool busy = warp < item.blocks;
     float total[2][kTiles][4] = {};
-    for (int group = 0; group < groups; ++group) {
+    for (int first = 0; first < groups; first += kStageGroups<kGroup>) {
         const std::uint8_t *stage = feed.acquire();
-        if (busy)
-            multiplyGroup<kGroup, kTiles>(total, stage + warp * kBlockBytes<kGroup>,
-                                          ptx::sharedAddress(stage + problem.warps * kBlockBytes<kGroup>), lane);
+        const std::uint8_t *block = stage + warp * kBlockBytes<kGroup>;
+        const std::uint32_t tokens = ptx::sharedAddress(stage + stageWeightBytes<kGroup>(problem.warps));
+        if (busy) {
+            multiplyGroup<kGroup, kTiles>(total, block, tokens, lane);
+            if (kStageGroups<kGroup> == 2 && first + 1 < groups)
+                multiplyGroup<kGroup, kTiles>(total, block + problem.warps * kBlockBytes<kGroup>, tokens + kGroup * 2,
+                                              lane);
+        }
         feed.release();
     }
     if (busy)

@@ -9,7 +9,7 @@ namespace palimpsest::kernels::w4 {
 
 constexpr int kPortableStages = 3; // of four row blocks and 64 tokens are 76 KiB; the smallest chip has 99 for a block
 
-/// Stages filled by all threads with cp.async, two groups of columns ahead of the products, across items.
+/// Stages filled by all threads with cp.async, two stages ahead of the products, across items.
 template <int kGroup>
 class PortableFeed
 {
@@ -38,8 +38,8 @@ private:
     {
         if (m_item.tokens > 0) {
             copyStage(m_stages + m_write * stageBytes<kGroup>(m_problem.warps));
-            if (++m_group == m_problem.columns / kGroup) {
-                m_group = 0;
+            if (++m_stage == stagesOf(m_problem)) {
+                m_stage = 0;
                 m_item = itemOfRound(m_schedule, m_problem, ++m_round);
             }
         }
@@ -50,17 +50,24 @@ private:
 
     __device__ void copyStage(std::uint8_t *stage) const
     {
-        const std::uint8_t *weights = weightsAt<kGroup>(m_problem, m_item, m_group);
+        const auto thread = static_cast<int>(threadIdx.x);
+        const auto threads = static_cast<int>(blockDim.x);
+        const int firstColumn = m_stage * kStageColumns;
+        const int columns = min(kStageColumns, m_problem.columns - firstColumn);
         const int weightBytes = m_item.blocks * kBlockBytes<kGroup>;
-        for (int at = static_cast<int>(threadIdx.x) * 16; at < weightBytes; at += static_cast<int>(blockDim.x) * 16)
-            ptx::copyAsync16(ptx::sharedAddress(stage + at), weights + at, true);
-        const std::uint8_t *tokens = stage + m_problem.warps * kBlockBytes<kGroup>;
-        constexpr int kPieces = kGroup * 2 / 16; // of a token's row
-        for (int i = static_cast<int>(threadIdx.x); i < m_item.tokens * kPieces; i += static_cast<int>(blockDim.x)) {
+        for (int group = 0; group < columns / kGroup; ++group) {
+            const std::uint8_t *weights = weightsAt<kGroup>(m_problem, m_item, firstColumn / kGroup + group);
+            const std::uint32_t target = ptx::sharedAddress(stage + group * m_problem.warps * kBlockBytes<kGroup>);
+            for (int at = thread * 16; at < weightBytes; at += threads * 16)
+                ptx::copyAsync16(target + at, weights + at, true);
+        }
+        const std::uint32_t tokens = ptx::sharedAddress(stage + stageWeightBytes<kGroup>(m_problem.warps));
+        for (int i = thread; i < m_item.tokens * kPieces; i += threads) {
+            if (i % kPieces * 8 >= columns)
+                continue;
             const std::int64_t row = inputRow(m_problem, m_item.firstPosition + i / kPieces);
-            const Bf16 *source = m_problem.input + row * m_problem.columns + m_group * kGroup;
-            ptx::copyAsync16(ptx::sharedAddress(tokens + i / kPieces * kPitch<kGroup> + i % kPieces * 16),
-                             source + i % kPieces * 8, true);
+            const Bf16 *source = m_problem.input + row * m_problem.columns + firstColumn;
+            ptx::copyAsync16(tokens + i / kPieces * kPitch + i % kPieces * 16, source + i % kPieces * 8, true);
         }
     }
 
@@ -69,7 +76,7 @@ private:
     std::uint8_t *m_stages;
     Item m_item; // whose stages are being filled
     int m_round = 0;
-    int m_group = 0;
+    int m_stage = 0; // of the item
     int m_write = 0;
     int m_read = 0;
 };

@@ -66,15 +66,14 @@ private:
 };
 
 /// The feeding warp: fills the stages of all this block's items, as far ahead as the ring is long. The weights of a
-/// stage are one copy of the engine; the tokens, scattered rows of 128 or 256 bytes, are 16-byte copies of the lanes:
+/// stage are one copy of the engine; the tokens, scattered rows of 256 bytes, are 16-byte copies of the lanes:
 /// as copies of the engine they took 80 cycles each and were slower than the weights.
 template <int kGroup>
 __device__ void feedStages(const Problem &problem, const Schedule &schedule, BulkBarriers &barriers,
                            std::int32_t (&inputRows)[kTileTokens], std::uint8_t *stages, int lane)
 {
-    constexpr int kPieces = kGroup * 2 / 16; // of a token's row
     constexpr int kRowsAtOnce = 32 / kPieces;
-    const int groups = problem.columns / kGroup;
+    const int columnOfLane = lane % kPieces * 8;
     RingPlace place{.stage = 0, .parity = 1}; // an unused stage counts as emptied
     for (int round = 0;; ++round) {
         const Item item = itemOfRound(schedule, problem, round);
@@ -84,29 +83,32 @@ __device__ void feedStages(const Problem &problem, const Schedule &schedule, Bul
         for (int token = lane; token < item.tokens; token += 32)
             inputRows[token] = inputRow(problem, item.firstPosition + token);
         __syncwarp();
-        const auto weightBytes = static_cast<std::uint32_t>(item.blocks * kBlockBytes<kGroup>);
+        const auto groupBytes = static_cast<std::uint32_t>(item.blocks * kBlockBytes<kGroup>);
         const std::uint64_t policy = item.sharesWeights ? ptx::evictNormalPolicy() : ptx::evictFirstPolicy();
-        const std::uint8_t *source = weightsAt<kGroup>(problem, item, 0);
-        const std::int64_t groupBytes = static_cast<std::int64_t>(problem.rowBlocks) * kBlockBytes<kGroup>;
-        const Bf16 *input = problem.input + lane % kPieces * 8;
-        for (int group = 0; group < groups; ++group) {
+        for (int firstColumn = 0; firstColumn < problem.columns; firstColumn += kStageColumns) {
+            const int columns = min(kStageColumns, problem.columns - firstColumn);
             const std::uint32_t full = ptx::sharedAddress(&barriers.full[place.stage]);
             const std::uint32_t weights = ptx::sharedAddress(stages + place.stage * stageBytes<kGroup>(problem.warps));
             ptx::barrierWait(ptx::sharedAddress(&barriers.empty[place.stage]), place.parity);
             if (lane == 0) {
-                ptx::barrierExpect(full, weightBytes);
-                ptx::copyBulk(weights, source, weightBytes, full, policy);
+                ptx::barrierExpect(full, groupBytes * static_cast<std::uint32_t>(columns / kGroup));
+                for (int group = 0; group < columns / kGroup; ++group)
+                    ptx::copyBulk(weights + group * problem.warps * kBlockBytes<kGroup>,
+                                  weightsAt<kGroup>(problem, item, firstColumn / kGroup + group), groupBytes, full,
+                                  policy);
             }
             std::uint32_t target =
-                weights + problem.warps * kBlockBytes<kGroup> + lane / kPieces * kPitch<kGroup> + lane % kPieces * 16;
+                weights + stageWeightBytes<kGroup>(problem.warps) + lane / kPieces * kPitch + columnOfLane * 2;
+            const Bf16 *input = problem.input + firstColumn + columnOfLane;
+            if (columnOfLane < columns) {
 #pragma unroll 4
-            for (int token = lane / kPieces; token < item.tokens; token += kRowsAtOnce) {
-                ptx::copyAsync16(target, input + static_cast<std::int64_t>(inputRows[token]) * problem.columns, true);
-                target += kRowsAtOnce * kPitch<kGroup>;
+                for (int token = lane / kPieces; token < item.tokens; token += kRowsAtOnce) {
+                    ptx::copyAsync16(target, input + static_cast<std::int64_t>(inputRows[token]) * problem.columns,
+                                     true);
+                    target += kRowsAtOnce * kPitch;
+                }
             }
             ptx::barrierArriveAfterCopies(full);
-            source += groupBytes;
-            input += kGroup;
             place.advance(problem.stages);
         }
     }
