@@ -234,12 +234,22 @@ __device__ void probabilitiesOf(float (&values)[kExpertsPerLane], const MoeRoute
     for (float &value : values)
         value = 0.0F;
     const float *logits = workspace.logits + token * args.experts + lane;
-#pragma unroll 12
-    for (int part = 0; part < parts; ++part) { // the loads of twelve parts at once: their latency is what this takes
+    const std::int64_t partStride = args.tokens * args.experts;
+    constexpr int kPartsAtOnce = 12; // the latency of their loads is what this takes
+    for (int first = 0; first < parts; first += kPartsAtOnce) {
+        float loaded[kPartsAtOnce][kExpertsPerLane];
 #pragma unroll
-        for (int i = 0; i < kExpertsPerLane; ++i)
-            if (lane + 32 * i < args.experts)
-                values[i] += logits[part * args.tokens * args.experts + 32 * i];
+        for (int part = 0; part < kPartsAtOnce; ++part)
+#pragma unroll
+            for (int i = 0; i < kExpertsPerLane; ++i)
+                loaded[part][i] = first + part < parts && lane + 32 * i < args.experts
+                                      ? logits[(first + part) * partStride + 32 * i]
+                                      : 0.0F;
+#pragma unroll
+        for (int part = 0; part < kPartsAtOnce; ++part)
+#pragma unroll
+            for (int i = 0; i < kExpertsPerLane; ++i)
+                values[i] += loaded[part][i];
     }
     const auto hidden = static_cast<float>(args.hidden);
     const float factor = 1.0F / sqrtf(squares / hidden + args.epsilon) / sqrtf(hidden);

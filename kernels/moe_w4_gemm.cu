@@ -62,6 +62,7 @@ cudaError_t moeDown(const MoeDownArgs &args, cudaStream_t stream)
     problem.columns = static_cast<std::int32_t>(args.inner);
     problem.rowBlocks = static_cast<std::int32_t>(w4RowBlocks(args.hidden));
     problem.scatterOutput = 1;
+    problem.overlap = args.followsGateUp ? 1 : 0;
     return w4::launchProduct(bf16 ? w4::Product::Plain64Bf16 : w4::Product::Plain64Float, problem, args.variant,
                              stream);
 }

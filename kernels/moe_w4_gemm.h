@@ -57,10 +57,14 @@ struct MoeDownArgs
     const std::int32_t *slots = nullptr;         ///< as in MoeGateUpArgs
     Bf16 *outBf16 = nullptr;                     ///< [slots, hidden]: this one
     float *outFloat = nullptr;                   ///< or this one
+    bool followsGateUp = false; ///< the launch before this one in the stream is the moeGateUp() that writes `input`
     W4Variant variant = W4Variant::Automatic;
 };
 
 /// out[slot] = the product of the slot's inner activations with its expert's down matrix; weighting is moeCombine()'s.
+///
+/// With followsGateUp, blocks begin and load their first weights while the last ones of moeGateUp() still run;
+/// everything but `input` must have been complete before that began.
 ///
 /// Requires   inner % 64 == 0, else as for moeGateUp(); exactly one of the outputs.
 /// Numerics, returns as for moeGateUp().

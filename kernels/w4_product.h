@@ -45,6 +45,7 @@ struct Problem
     std::int32_t slotsPerToken = 1; // input row of a position when `gatherInput`: slot / slotsPerToken
     std::int32_t gatherInput = 0;
     std::int32_t scatterOutput = 0; // output row of a position: its slot
+    std::int32_t overlap = 0;       // begin beside the launch before: only `input` comes from it
     std::int32_t warps = 0;         // that multiply; the launcher's choice
     std::int32_t stages = 0;        // of the copy engine's variant; the launcher's choice
 };

@@ -66,53 +66,95 @@ private:
 };
 
 /// The feeding warp: fills the stages of all this block's items, as far ahead as the ring is long. The weights of a
-/// stage are one copy of the engine; the tokens, scattered rows of 256 bytes, are 16-byte copies of the lanes:
-/// as copies of the engine they took 80 cycles each and were slower than the weights.
+/// stage are one copy of the engine; the tokens, scattered rows of 256 bytes, are 16-byte copies of the lanes: as
+/// copies of the engine they took 80 cycles each and were slower than the weights.
 template <int kGroup>
-__device__ void feedStages(const Problem &problem, const Schedule &schedule, BulkBarriers &barriers,
-                           std::int32_t (&inputRows)[kTileTokens], std::uint8_t *stages, int lane)
+class StageFeeder
 {
-    constexpr int kRowsAtOnce = 32 / kPieces;
-    const int columnOfLane = lane % kPieces * 8;
-    RingPlace place{.stage = 0, .parity = 1}; // an unused stage counts as emptied
-    for (int round = 0;; ++round) {
-        const Item item = itemOfRound(schedule, problem, round);
-        if (item.tokens == 0)
-            break;
-        __syncwarp();
-        for (int token = lane; token < item.tokens; token += 32)
-            inputRows[token] = inputRow(problem, item.firstPosition + token);
-        __syncwarp();
-        const auto groupBytes = static_cast<std::uint32_t>(item.blocks * kBlockBytes<kGroup>);
-        const std::uint64_t policy = item.sharesWeights ? ptx::evictNormalPolicy() : ptx::evictFirstPolicy();
-        for (int firstColumn = 0; firstColumn < problem.columns; firstColumn += kStageColumns) {
-            const int columns = min(kStageColumns, problem.columns - firstColumn);
-            const std::uint32_t full = ptx::sharedAddress(&barriers.full[place.stage]);
-            const std::uint32_t weights = ptx::sharedAddress(stages + place.stage * stageBytes<kGroup>(problem.warps));
-            ptx::barrierWait(ptx::sharedAddress(&barriers.empty[place.stage]), place.parity);
-            if (lane == 0) {
-                ptx::barrierExpect(full, groupBytes * static_cast<std::uint32_t>(columns / kGroup));
-                for (int group = 0; group < columns / kGroup; ++group)
-                    ptx::copyBulk(weights + group * problem.warps * kBlockBytes<kGroup>,
-                                  weightsAt<kGroup>(problem, item, firstColumn / kGroup + group), groupBytes, full,
-                                  policy);
-            }
-            std::uint32_t target =
-                weights + stageWeightBytes<kGroup>(problem.warps) + lane / kPieces * kPitch + columnOfLane * 2;
-            const Bf16 *input = problem.input + firstColumn + columnOfLane;
-            if (columnOfLane < columns) {
-#pragma unroll 4
-                for (int token = lane / kPieces; token < item.tokens; token += kRowsAtOnce) {
-                    ptx::copyAsync16(target, input + static_cast<std::int64_t>(inputRows[token]) * problem.columns,
-                                     true);
-                    target += kRowsAtOnce * kPitch;
+public:
+    __device__ StageFeeder(const Problem &problem, const Schedule &schedule, BulkBarriers &barriers,
+                           std::int32_t (&inputRows)[kTileTokens], std::uint8_t *stages, int lane)
+        : m_problem(problem),
+          m_schedule(schedule),
+          m_barriers(barriers),
+          m_inputRows(inputRows),
+          m_stages(stages),
+          m_lane(lane)
+    {
+    }
+
+    /// The first stages' weights do not wait for the launch that makes the tokens.
+    __device__ void run()
+    {
+        Item item = itemOfRound(m_schedule, m_problem, 0);
+        const int early = item.tokens == 0 ? 0 : min(m_problem.stages, stagesOf(m_problem));
+        for (int stage = 0; stage < early; ++stage)
+            copyWeights(item, stage, stage);
+        ptx::waitForPredecessor();
+        for (int round = 0; item.tokens > 0; item = itemOfRound(m_schedule, m_problem, ++round)) {
+            __syncwarp();
+            for (int token = m_lane; token < item.tokens; token += 32)
+                m_inputRows[token] = inputRow(m_problem, item.firstPosition + token);
+            __syncwarp();
+            for (int stage = 0; stage < stagesOf(m_problem); ++stage) {
+                if (round > 0 || stage >= early) {
+                    ptx::barrierWait(ptx::sharedAddress(&m_barriers.empty[m_place.stage]), m_place.parity);
+                    copyWeights(item, stage, m_place.stage);
                 }
+                copyTokens(item, stage);
+                m_place.advance(m_problem.stages);
             }
-            ptx::barrierArriveAfterCopies(full);
-            place.advance(problem.stages);
         }
     }
-}
+
+private:
+    [[nodiscard]] __device__ std::uint32_t stageAddress(int place) const
+    {
+        return ptx::sharedAddress(m_stages + place * stageBytes<kGroup>(m_problem.warps));
+    }
+
+    __device__ void copyWeights(const Item &item, int stage, int place) const
+    {
+        if (m_lane != 0)
+            return;
+        const int groups = min(kStageColumns, m_problem.columns - stage * kStageColumns) / kGroup;
+        const auto groupBytes = static_cast<std::uint32_t>(item.blocks * kBlockBytes<kGroup>);
+        const std::uint32_t full = ptx::sharedAddress(&m_barriers.full[place]);
+        const std::uint64_t policy = item.sharesWeights ? ptx::evictNormalPolicy() : ptx::evictFirstPolicy();
+        ptx::barrierExpect(full, groupBytes * static_cast<std::uint32_t>(groups));
+        for (int group = 0; group < groups; ++group)
+            ptx::copyBulk(stageAddress(place) + group * m_problem.warps * kBlockBytes<kGroup>,
+                          weightsAt<kGroup>(m_problem, item, stage * kStageGroups<kGroup> + group), groupBytes, full,
+                          policy);
+    }
+
+    __device__ void copyTokens(const Item &item, int stage) const
+    {
+        constexpr int kRowsAtOnce = 32 / kPieces;
+        const int column = m_lane % kPieces * 8;
+        const int firstColumn = stage * kStageColumns;
+        std::uint32_t target = stageAddress(m_place.stage) + stageWeightBytes<kGroup>(m_problem.warps) +
+                               m_lane / kPieces * kPitch + column * 2;
+        const Bf16 *input = m_problem.input + firstColumn + column;
+        if (firstColumn + column < m_problem.columns) {
+#pragma unroll 4
+            for (int token = m_lane / kPieces; token < item.tokens; token += kRowsAtOnce) {
+                ptx::copyAsync16(target, input + static_cast<std::int64_t>(m_inputRows[token]) * m_problem.columns,
+                                 true);
+                target += kRowsAtOnce * kPitch;
+            }
+        }
+        ptx::barrierArriveAfterCopies(ptx::sharedAddress(&m_barriers.full[m_place.stage]));
+    }
+
+    const Problem &m_problem;
+    const Schedule &m_schedule;
+    BulkBarriers &m_barriers;
+    std::int32_t (&m_inputRows)[kTileTokens];
+    std::uint8_t *m_stages;
+    RingPlace m_place{.stage = 0, .parity = 1}; // an unused stage counts as emptied
+    int m_lane;
+};
 
 #endif
 
@@ -131,11 +173,14 @@ __global__ void __launch_bounds__((kCopyEngineWarps + 1) * 32, 1) bulkKernel(con
         }
         ptx::barrierInitFence();
     }
+    if (problem.overlap == 0)
+        ptx::waitForPredecessor();
     buildSchedule(schedule, problem);
+    ptx::allowDependents();
     const int warp = static_cast<int>(threadIdx.x) / 32;
     const int lane = static_cast<int>(threadIdx.x) % 32;
     if (warp == problem.warps) {
-        feedStages<kGroup>(problem, schedule, barriers, inputRows, stages, lane);
+        StageFeeder<kGroup>(problem, schedule, barriers, inputRows, stages, lane).run();
         return;
     }
     BulkFeed<kGroup> feed(problem, barriers, stages, lane);

@@ -154,6 +154,41 @@ public:
             *wide = outFloat.host("moeDown fp32 " + nameOf(m_shape));
     }
 
+    /// Both launches, the second beginning beside the first.
+    std::vector<kernels::Bf16> overlapped()
+    {
+        const DeviceArray<kernels::Bf16> input(m_input);
+        const DeviceArray<kernels::Bf16> inner(m_routing.slots.size() * static_cast<std::size_t>(m_shape.inner));
+        const DeviceArray<kernels::Bf16> out(m_routing.slots.size() * static_cast<std::size_t>(m_shape.hidden));
+        ok(cudaDeviceSynchronize(), "poison"); // the lists and the poison are complete before the first launch
+        ok(kernels::moeGateUp({.tokens = m_shape.tokens,
+                               .slotsPerToken = m_shape.slotsPerToken,
+                               .experts = m_shape.experts,
+                               .hidden = m_shape.hidden,
+                               .inner = m_shape.inner,
+                               .input = input.data(),
+                               .weights = m_gateUpBlocks->data(),
+                               .expertOffsets = m_offsets.data(),
+                               .slots = m_slots.data(),
+                               .out = inner.data()},
+                              nullptr),
+           "moeGateUp");
+        ok(kernels::moeDown({.tokens = m_shape.tokens,
+                             .slotsPerToken = m_shape.slotsPerToken,
+                             .experts = m_shape.experts,
+                             .hidden = m_shape.hidden,
+                             .inner = m_shape.inner,
+                             .input = inner.data(),
+                             .weights = m_downBlocks->data(),
+                             .expertOffsets = m_offsets.data(),
+                             .slots = m_slots.data(),
+                             .outBf16 = out.data(),
+                             .followsGateUp = true},
+                            nullptr),
+           "moeDown");
+        return out.host("overlapped " + nameOf(m_shape));
+    }
+
     void checkGateUp(const std::vector<kernels::Bf16> &found) const
     {
         const auto inner = static_cast<std::size_t>(m_shape.inner);
@@ -224,6 +259,9 @@ void matchesTheReference(const Shape &shape)
     experts.down(W4Variant::Automatic, inner, nullptr, &wide);
     experts.checkDown(widened(bf16), inner, kBf16Bound);
     experts.checkDown(wide, inner, kFloatBound);
+
+    for (int run = 0; run < 3; ++run)
+        requireSameBits(experts.overlapped(), bf16, "overlapped " + nameOf(shape));
 
     requireSameBits(experts.gateUp(W4Variant::Portable), inner, "portable moeGateUp " + nameOf(shape));
     std::vector<kernels::Bf16> portable;

@@ -144,7 +144,7 @@ public:
                                   stream);
     }
 
-    cudaError_t down(int layer, W4Variant variant, cudaStream_t stream) const
+    cudaError_t down(int layer, W4Variant variant, bool followsGateUp, cudaStream_t stream) const
     {
         return kernels::moeDown({.tokens = m_tokens,
                                  .slotsPerToken = kSlotsPerToken,
@@ -156,6 +156,7 @@ public:
                                  .expertOffsets = m_offsets.data(),
                                  .slots = m_slots.data(),
                                  .outBf16 = m_slotOutputs.data(),
+                                 .followsGateUp = followsGateUp,
                                  .variant = variant},
                                 stream);
     }
@@ -226,20 +227,25 @@ void measure(const Model &model, std::int64_t tokens, W4Variant variant)
     const double route = microsecondsEach(calls, [&](int, cudaStream_t stream) { return layer.route(stream); });
     const double gateUp =
         microsecondsEach(calls, [&](int call, cudaStream_t stream) { return layer.gateUp(call, variant, stream); });
-    const double down =
-        microsecondsEach(calls, [&](int call, cudaStream_t stream) { return layer.down(call, variant, stream); });
+    const double down = microsecondsEach(
+        calls, [&](int call, cudaStream_t stream) { return layer.down(call, variant, false, stream); });
+    const double both = microsecondsEach(calls, [&](int call, cudaStream_t stream) {
+        const cudaError_t status = layer.gateUp(call, variant, stream);
+        return status == cudaSuccess ? layer.down(call, variant, true, stream) : status;
+    });
     const double combine = microsecondsEach(calls, [&](int, cudaStream_t stream) { return layer.combine(stream); });
     const double all = microsecondsEach(calls, [&](int call, cudaStream_t stream) {
         cudaError_t status = layer.route(stream);
         if (status == cudaSuccess)
             status = layer.gateUp(call, variant, stream);
         if (status == cudaSuccess)
-            status = layer.down(call, variant, stream);
+            status = layer.down(call, variant, true, stream);
         return status == cudaSuccess ? layer.combine(stream) : status;
     });
     line("route", route, 0.0, 0.0);
     line("gate, up", gateUp, gateUpBytes, 2.0 * operations);
     line("down", down, downBytes, operations);
+    line("both", both, gateUpBytes + downBytes, 3.0 * operations);
     line("combine", combine, 0.0, 0.0);
     line("all four", all, gateUpBytes + downBytes, 3.0 * operations);
 }
