@@ -21,20 +21,6 @@ __device__ __forceinline__ void barrierArriveAfterCopies(std::uint32_t barrier)
     asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
 }
 
-/// Lets the next launch of the stream begin, if it asked to (programmatic dependent launch): its blocks come as ours
-/// go.
-__device__ __forceinline__ void allowDependents()
-{
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-}
-
-/// Waits until the launch before this one has ended and its writes are visible; at once if this one was not begun
-/// early.
-__device__ __forceinline__ void waitForPredecessor()
-{
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-}
-
 /// For data that is read once: first to leave the second-level cache, so that what is read again stays.
 __device__ __forceinline__ std::uint64_t evictFirstPolicy()
 {

@@ -3,6 +3,7 @@
 
 #include "kernels/moe_combine.h"
 
+#include "kernels/dependent_launch.cuh"
 #include "kernels/row_vectors.cuh"
 
 namespace palimpsest::kernels {
@@ -28,6 +29,7 @@ template <int kVectors>
 __global__ void __launch_bounds__(kRowThreads) combineKernel(const MoeCombineArgs args)
 {
     __shared__ float scratch[4][kRowThreads / 32];
+    waitForPredecessor();
     const std::int64_t token = blockIdx.x;
     const std::int64_t first = token * args.hidden;
     const auto slotCount = static_cast<int>(args.slotsPerToken);
@@ -86,8 +88,17 @@ cudaError_t moeCombine(const MoeCombineArgs &args, cudaStream_t stream)
         return cudaSuccess;
     if (args.dense == nullptr || args.slotWeights == nullptr || args.x == nullptr)
         return cudaErrorInvalidValue;
-    PALIMPSEST_LAUNCH_ROWS(combineKernel, args.tokens, args.hidden, stream, args);
-    return cudaGetLastError();
+    const auto launch = [&](auto kernel) {
+        return launchDependent(kernel, static_cast<unsigned>(args.tokens), kRowThreads, 0, stream, args);
+    };
+    constexpr int kVectorColumns = 4 * kRowThreads;
+    if (args.hidden <= kVectorColumns)
+        return launch(combineKernel<1>);
+    if (args.hidden <= 3 * kVectorColumns)
+        return launch(combineKernel<3>);
+    if (args.hidden <= 8 * kVectorColumns)
+        return launch(combineKernel<8>);
+    return launch(combineKernel<16>);
 }
 
 } // namespace palimpsest::kernels

@@ -3,6 +3,7 @@
 
 #include "kernels/moe_route.h"
 
+#include "kernels/dependent_launch.cuh"
 #include "kernels/ptx.cuh"
 #include "kernels/reduce.cuh"
 
@@ -172,6 +173,7 @@ __global__ void __launch_bounds__(kProjectWarps * 32) projectKernel(const MoeRou
 {
     extern __shared__ __align__(16) std::uint8_t shared[];
     auto &sums = *reinterpret_cast<ProjectSums *>(shared);
+    allowDependents();
     const int thread = static_cast<int>(threadIdx.x);
     const std::int64_t firstToken = static_cast<std::int64_t>(blockIdx.x) * kTileTokens;
     const int firstExpert = static_cast<int>(blockIdx.z) * kTileExperts;
@@ -442,18 +444,21 @@ __global__ void __launch_bounds__(kChooseWarps * 32)
 {
     __shared__ SortState state;
     __shared__ bool isLast;
+    waitForPredecessor();
+    allowDependents();
     const int warp = static_cast<int>(threadIdx.x) / 32;
     const std::int64_t token = static_cast<std::int64_t>(blockIdx.x) * kChooseWarps + warp;
     if (token < args.tokens)
         chooseExperts<kExpertsPerLane>(args, workspace, parts, token, static_cast<int>(threadIdx.x) % 32);
-    __threadfence(); // the choices are visible before the count says so
     __syncthreads();
-    if (threadIdx.x == 0)
+    if (threadIdx.x == 0) { // the block's choices are visible before the count says so, the others' after it
+        __threadfence();
         isLast = atomicAdd(workspace.finishedBlocks, 1U) == gridDim.x - 1;
+        __threadfence();
+    }
     __syncthreads();
     if (!isLast)
         return;
-    __threadfence();
     sortSlots(args, state);
 }
 
@@ -503,12 +508,10 @@ cudaError_t moeRoute(const MoeRouteArgs &args, cudaStream_t stream)
     const auto blocks = static_cast<unsigned>((args.tokens + kChooseWarps - 1) / kChooseWarps);
     const auto partsToAdd = static_cast<int>(parts);
     if (args.experts <= 32)
-        chooseKernel<1><<<blocks, kChooseWarps * 32, 0, stream>>>(args, workspace, partsToAdd);
-    else if (args.experts <= 128)
-        chooseKernel<4><<<blocks, kChooseWarps * 32, 0, stream>>>(args, workspace, partsToAdd);
-    else
-        chooseKernel<8><<<blocks, kChooseWarps * 32, 0, stream>>>(args, workspace, partsToAdd);
-    return cudaGetLastError();
+        return launchDependent(chooseKernel<1>, blocks, kChooseWarps * 32, 0, stream, args, workspace, partsToAdd);
+    if (args.experts <= 128)
+        return launchDependent(chooseKernel<4>, blocks, kChooseWarps * 32, 0, stream, args, workspace, partsToAdd);
+    return launchDependent(chooseKernel<8>, blocks, kChooseWarps * 32, 0, stream, args, workspace, partsToAdd);
 }
 
 } // namespace palimpsest::kernels

@@ -24,17 +24,9 @@ cudaError_t launch(Problem problem, std::int64_t mostItems, const Device &device
     if (status != cudaSuccess)
         return status;
     const std::int64_t grid = std::min<std::int64_t>(mostItems, device.multiprocessors);
-    cudaLaunchAttribute early{};
-    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(static_cast<unsigned>(grid));
-    config.blockDim = dim3(static_cast<unsigned>(problem.warps + 1) * 32);
-    config.dynamicSmemBytes = static_cast<std::size_t>(shared);
-    config.stream = stream;
-    config.attrs = &early;
-    config.numAttrs = problem.overlap != 0 ? 1 : 0;
-    return cudaLaunchKernelEx(&config, kernel, problem);
+    return launchDependent(kernel, dim3(static_cast<unsigned>(grid)),
+                           dim3(static_cast<unsigned>(problem.warps + 1) * 32), static_cast<std::size_t>(shared),
+                           stream, problem);
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernels/bulk_copy.cuh"
+#include "kernels/dependent_launch.cuh"
 #include "kernels/w4_product.cuh"
 
 namespace palimpsest::kernels::w4 {
@@ -68,93 +69,84 @@ private:
 /// The feeding warp: fills the stages of all this block's items, as far ahead as the ring is long. The weights of a
 /// stage are one copy of the engine; the tokens, scattered rows of 256 bytes, are 16-byte copies of the lanes: as
 /// copies of the engine they took 80 cycles each and were slower than the weights.
+///
+/// One warp for all copies of a multiprocessor: its addresses advance in registers.
 template <int kGroup>
-class StageFeeder
+__device__ void feedStages(const Problem &problem, const Schedule &schedule, BulkBarriers &barriers,
+                           std::uint8_t *stages, int lane)
 {
-public:
-    __device__ StageFeeder(const Problem &problem, const Schedule &schedule, BulkBarriers &barriers,
-                           std::int32_t (&inputRows)[kTileTokens], std::uint8_t *stages, int lane)
-        : m_problem(problem),
-          m_schedule(schedule),
-          m_barriers(barriers),
-          m_inputRows(inputRows),
-          m_stages(stages),
-          m_lane(lane)
-    {
-    }
+    constexpr int kRowsAtOnce = 32 / kPieces;
+    constexpr int kPasses = kTileTokens / kRowsAtOnce;
+    const int stageCount = stagesOf(problem);
+    const std::uint32_t blockOffset = problem.warps * kBlockBytes<kGroup>;
+    const std::uint32_t tokenOffset =
+        stageWeightBytes<kGroup>(problem.warps) + lane / kPieces * kPitch + lane % kPieces * 16;
+    const std::uint32_t firstStage = ptx::sharedAddress(stages);
+    const std::uint32_t full = ptx::sharedAddress(barriers.full);
+    const std::uint32_t empty = ptx::sharedAddress(barriers.empty);
+    const std::int64_t groupStride = static_cast<std::int64_t>(problem.rowBlocks) * kBlockBytes<kGroup>;
 
-    /// The first stages' weights do not wait for the launch that makes the tokens.
-    __device__ void run()
-    {
-        Item item = itemOfRound(m_schedule, m_problem, 0);
-        const int early = item.tokens == 0 ? 0 : min(m_problem.stages, stagesOf(m_problem));
-        for (int stage = 0; stage < early; ++stage)
-            copyWeights(item, stage, stage);
-        ptx::waitForPredecessor();
-        for (int round = 0; item.tokens > 0; item = itemOfRound(m_schedule, m_problem, ++round)) {
-            __syncwarp();
-            for (int token = m_lane; token < item.tokens; token += 32)
-                m_inputRows[token] = inputRow(m_problem, item.firstPosition + token);
-            __syncwarp();
-            for (int stage = 0; stage < stagesOf(m_problem); ++stage) {
-                if (round > 0 || stage >= early) {
-                    ptx::barrierWait(ptx::sharedAddress(&m_barriers.empty[m_place.stage]), m_place.parity);
-                    copyWeights(item, stage, m_place.stage);
+    Item item = itemOfRound(schedule, problem, 0);
+    if (item.tokens == 0)
+        return;
+    const std::uint8_t *weights = nullptr;
+    std::uint64_t policy = 0;
+    const auto beginWeights = [&] {
+        weights = weightsAt<kGroup>(problem, item, 0);
+        policy = item.sharesWeights ? ptx::evictNormalPolicy() : ptx::evictFirstPolicy();
+    };
+    const auto copyWeights = [&](int stage, int place) {
+        if (lane == 0) {
+            const int groups = min(kStageGroups<kGroup>, problem.columns / kGroup - stage * kStageGroups<kGroup>);
+            const auto groupBytes = static_cast<std::uint32_t>(item.blocks * kBlockBytes<kGroup>);
+            const std::uint32_t target = firstStage + place * stageBytes<kGroup>(problem.warps);
+            ptx::barrierExpect(full + place * 8, groupBytes * static_cast<std::uint32_t>(groups));
+            ptx::copyBulk(target, weights, groupBytes, full + place * 8, policy);
+            if (groups == 2)
+                ptx::copyBulk(target + blockOffset, weights + groupStride, groupBytes, full + place * 8, policy);
+        }
+        weights += kStageGroups<kGroup> * groupStride;
+    };
+
+    // The first stages' weights do not wait for the launch that makes the tokens.
+    const int early = min(problem.stages, stageCount);
+    beginWeights();
+    for (int stage = 0; stage < early; ++stage)
+        copyWeights(stage, stage);
+    waitForPredecessor();
+
+    RingPlace place{.stage = 0, .parity = 1}; // an unused stage counts as emptied
+    for (int round = 0; item.tokens > 0;) {
+        const Bf16 *rows[kPasses];
+#pragma unroll
+        for (int pass = 0; pass < kPasses; ++pass) {
+            const int token = pass * kRowsAtOnce + lane / kPieces;
+            const std::int64_t row = token < item.tokens ? inputRow(problem, item.firstPosition + token) : 0;
+            rows[pass] = problem.input + row * problem.columns + lane % kPieces * 8;
+        }
+        for (int stage = 0; stage < stageCount; ++stage) {
+            if (round > 0 || stage >= early) {
+                ptx::barrierWait(empty + place.stage * 8, place.parity);
+                copyWeights(stage, place.stage);
+            }
+            const std::uint32_t target = firstStage + place.stage * stageBytes<kGroup>(problem.warps) + tokenOffset;
+            const int column = stage * kStageColumns;
+            if (column + lane % kPieces * 8 < problem.columns) {
+#pragma unroll
+                for (int pass = 0; pass < kPasses; ++pass) {
+                    if (pass * kRowsAtOnce >= item.tokens)
+                        break;
+                    if (pass * kRowsAtOnce + lane / kPieces < item.tokens)
+                        ptx::copyAsync16(target + pass * kRowsAtOnce * kPitch, rows[pass] + column, true);
                 }
-                copyTokens(item, stage);
-                m_place.advance(m_problem.stages);
             }
+            ptx::barrierArriveAfterCopies(full + place.stage * 8);
+            place.advance(problem.stages);
         }
+        item = itemOfRound(schedule, problem, ++round);
+        beginWeights();
     }
-
-private:
-    [[nodiscard]] __device__ std::uint32_t stageAddress(int place) const
-    {
-        return ptx::sharedAddress(m_stages + place * stageBytes<kGroup>(m_problem.warps));
-    }
-
-    __device__ void copyWeights(const Item &item, int stage, int place) const
-    {
-        if (m_lane != 0)
-            return;
-        const int groups = min(kStageColumns, m_problem.columns - stage * kStageColumns) / kGroup;
-        const auto groupBytes = static_cast<std::uint32_t>(item.blocks * kBlockBytes<kGroup>);
-        const std::uint32_t full = ptx::sharedAddress(&m_barriers.full[place]);
-        const std::uint64_t policy = item.sharesWeights ? ptx::evictNormalPolicy() : ptx::evictFirstPolicy();
-        ptx::barrierExpect(full, groupBytes * static_cast<std::uint32_t>(groups));
-        for (int group = 0; group < groups; ++group)
-            ptx::copyBulk(stageAddress(place) + group * m_problem.warps * kBlockBytes<kGroup>,
-                          weightsAt<kGroup>(m_problem, item, stage * kStageGroups<kGroup> + group), groupBytes, full,
-                          policy);
-    }
-
-    __device__ void copyTokens(const Item &item, int stage) const
-    {
-        constexpr int kRowsAtOnce = 32 / kPieces;
-        const int column = m_lane % kPieces * 8;
-        const int firstColumn = stage * kStageColumns;
-        std::uint32_t target = stageAddress(m_place.stage) + stageWeightBytes<kGroup>(m_problem.warps) +
-                               m_lane / kPieces * kPitch + column * 2;
-        const Bf16 *input = m_problem.input + firstColumn + column;
-        if (firstColumn + column < m_problem.columns) {
-#pragma unroll 4
-            for (int token = m_lane / kPieces; token < item.tokens; token += kRowsAtOnce) {
-                ptx::copyAsync16(target, input + static_cast<std::int64_t>(m_inputRows[token]) * m_problem.columns,
-                                 true);
-                target += kRowsAtOnce * kPitch;
-            }
-        }
-        ptx::barrierArriveAfterCopies(ptx::sharedAddress(&m_barriers.full[m_place.stage]));
-    }
-
-    const Problem &m_problem;
-    const Schedule &m_schedule;
-    BulkBarriers &m_barriers;
-    std::int32_t (&m_inputRows)[kTileTokens];
-    std::uint8_t *m_stages;
-    RingPlace m_place{.stage = 0, .parity = 1}; // an unused stage counts as emptied
-    int m_lane;
-};
+}
 
 #endif
 
@@ -165,7 +157,6 @@ __global__ void __launch_bounds__((kCopyEngineWarps + 1) * 32, 1) bulkKernel(con
     extern __shared__ __align__(128) std::uint8_t stages[];
     __shared__ Schedule schedule;
     __shared__ BulkBarriers barriers;
-    __shared__ std::int32_t inputRows[kTileTokens];
     if (threadIdx.x == 0) {
         for (int stage = 0; stage < problem.stages; ++stage) {
             ptx::barrierInit(ptx::sharedAddress(&barriers.full[stage]), 33);
@@ -174,13 +165,13 @@ __global__ void __launch_bounds__((kCopyEngineWarps + 1) * 32, 1) bulkKernel(con
         ptx::barrierInitFence();
     }
     if (problem.overlap == 0)
-        ptx::waitForPredecessor();
+        waitForPredecessor();
     buildSchedule(schedule, problem);
-    ptx::allowDependents();
+    allowDependents();
     const int warp = static_cast<int>(threadIdx.x) / 32;
     const int lane = static_cast<int>(threadIdx.x) % 32;
     if (warp == problem.warps) {
-        StageFeeder<kGroup>(problem, schedule, barriers, inputRows, stages, lane).run();
+        feedStages<kGroup>(problem, schedule, barriers, stages, lane);
         return;
     }
     BulkFeed<kGroup> feed(problem, barriers, stages, lane);
