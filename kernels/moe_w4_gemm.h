@@ -63,7 +63,7 @@ struct MoeDownArgs
 
 /// out[slot] = the product of the slot's inner activations with its expert's down matrix; weighting is moeCombine()'s.
 ///
-/// With followsGateUp, blocks begin and load their first weights while the last ones of moeGateUp() still run;
+/// With followsGateUp, blocks begin while the last ones of moeGateUp() still run and prepare their lists of work;
 /// everything but `input` must have been complete before that began.
 ///
 /// Requires   inner % 64 == 0, else as for moeGateUp(); exactly one of the outputs.

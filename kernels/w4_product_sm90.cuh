@@ -67,84 +67,55 @@ private:
 };
 
 /// The feeding warp: fills the stages of all this block's items, as far ahead as the ring is long. The weights of a
-/// stage are one copy of the engine; the tokens, scattered rows of 256 bytes, are 16-byte copies of the lanes: as
-/// copies of the engine they took 80 cycles each and were slower than the weights.
-///
-/// One warp for all copies of a multiprocessor: its addresses advance in registers.
+/// stage are one copy of the engine; the tokens, scattered rows of 256 bytes, are 16-byte copies of the lanes:
+/// as copies of the engine they took 80 cycles each and were slower than the weights.
 template <int kGroup>
 __device__ void feedStages(const Problem &problem, const Schedule &schedule, BulkBarriers &barriers,
-                           std::uint8_t *stages, int lane)
+                           std::int32_t (&inputRows)[kTileTokens], std::uint8_t *stages, int lane)
 {
     constexpr int kRowsAtOnce = 32 / kPieces;
-    constexpr int kPasses = kTileTokens / kRowsAtOnce;
-    const int stageCount = stagesOf(problem);
-    const std::uint32_t blockOffset = problem.warps * kBlockBytes<kGroup>;
-    const std::uint32_t tokenOffset =
-        stageWeightBytes<kGroup>(problem.warps) + lane / kPieces * kPitch + lane % kPieces * 16;
-    const std::uint32_t firstStage = ptx::sharedAddress(stages);
-    const std::uint32_t full = ptx::sharedAddress(barriers.full);
-    const std::uint32_t empty = ptx::sharedAddress(barriers.empty);
-    const std::int64_t groupStride = static_cast<std::int64_t>(problem.rowBlocks) * kBlockBytes<kGroup>;
-
-    Item item = itemOfRound(schedule, problem, 0);
-    if (item.tokens == 0)
-        return;
-    const std::uint8_t *weights = nullptr;
-    std::uint64_t policy = 0;
-    const auto beginWeights = [&] {
-        weights = weightsAt<kGroup>(problem, item, 0);
-        policy = item.sharesWeights ? ptx::evictNormalPolicy() : ptx::evictFirstPolicy();
-    };
-    const auto copyWeights = [&](int stage, int place) {
-        if (lane == 0) {
-            const int groups = min(kStageGroups<kGroup>, problem.columns / kGroup - stage * kStageGroups<kGroup>);
-            const auto groupBytes = static_cast<std::uint32_t>(item.blocks * kBlockBytes<kGroup>);
-            const std::uint32_t target = firstStage + place * stageBytes<kGroup>(problem.warps);
-            ptx::barrierExpect(full + place * 8, groupBytes * static_cast<std::uint32_t>(groups));
-            ptx::copyBulk(target, weights, groupBytes, full + place * 8, policy);
-            if (groups == 2)
-                ptx::copyBulk(target + blockOffset, weights + groupStride, groupBytes, full + place * 8, policy);
-        }
-        weights += kStageGroups<kGroup> * groupStride;
-    };
-
-    // The first stages' weights do not wait for the launch that makes the tokens.
-    const int early = min(problem.stages, stageCount);
-    beginWeights();
-    for (int stage = 0; stage < early; ++stage)
-        copyWeights(stage, stage);
+    const int columnOfLane = lane % kPieces * 8;
     waitForPredecessor();
-
     RingPlace place{.stage = 0, .parity = 1}; // an unused stage counts as emptied
-    for (int round = 0; item.tokens > 0;) {
-        const Bf16 *rows[kPasses];
-#pragma unroll
-        for (int pass = 0; pass < kPasses; ++pass) {
-            const int token = pass * kRowsAtOnce + lane / kPieces;
-            const std::int64_t row = token < item.tokens ? inputRow(problem, item.firstPosition + token) : 0;
-            rows[pass] = problem.input + row * problem.columns + lane % kPieces * 8;
-        }
-        for (int stage = 0; stage < stageCount; ++stage) {
-            if (round > 0 || stage >= early) {
-                ptx::barrierWait(empty + place.stage * 8, place.parity);
-                copyWeights(stage, place.stage);
+    for (int round = 0;; ++round) {
+        const Item item = itemOfRound(schedule, problem, round);
+        if (item.tokens == 0)
+            break;
+        __syncwarp();
+        for (int token = lane; token < item.tokens; token += 32)
+            inputRows[token] = inputRow(problem, item.firstPosition + token);
+        __syncwarp();
+        const auto groupBytes = static_cast<std::uint32_t>(item.blocks * kBlockBytes<kGroup>);
+        const std::uint64_t policy = item.sharesWeights ? ptx::evictNormalPolicy() : ptx::evictFirstPolicy();
+        const std::uint8_t *source = weightsAt<kGroup>(problem, item, 0);
+        const std::int64_t groupStride = static_cast<std::int64_t>(problem.rowBlocks) * kBlockBytes<kGroup>;
+        for (int firstColumn = 0; firstColumn < problem.columns; firstColumn += kStageColumns) {
+            const int columns = min(kStageColumns, problem.columns - firstColumn);
+            const std::uint32_t full = ptx::sharedAddress(&barriers.full[place.stage]);
+            const std::uint32_t weights = ptx::sharedAddress(stages + place.stage * stageBytes<kGroup>(problem.warps));
+            ptx::barrierWait(ptx::sharedAddress(&barriers.empty[place.stage]), place.parity);
+            if (lane == 0) {
+                ptx::barrierExpect(full, groupBytes * static_cast<std::uint32_t>(columns / kGroup));
+                ptx::copyBulk(weights, source, groupBytes, full, policy);
+                if (columns > kGroup)
+                    ptx::copyBulk(weights + problem.warps * kBlockBytes<kGroup>, source + groupStride, groupBytes, full,
+                                  policy);
             }
-            const std::uint32_t target = firstStage + place.stage * stageBytes<kGroup>(problem.warps) + tokenOffset;
-            const int column = stage * kStageColumns;
-            if (column + lane % kPieces * 8 < problem.columns) {
-#pragma unroll
-                for (int pass = 0; pass < kPasses; ++pass) {
-                    if (pass * kRowsAtOnce >= item.tokens)
-                        break;
-                    if (pass * kRowsAtOnce + lane / kPieces < item.tokens)
-                        ptx::copyAsync16(target + pass * kRowsAtOnce * kPitch, rows[pass] + column, true);
+            std::uint32_t target =
+                weights + stageWeightBytes<kGroup>(problem.warps) + lane / kPieces * kPitch + columnOfLane * 2;
+            const Bf16 *input = problem.input + firstColumn + columnOfLane;
+            if (columnOfLane < columns) {
+#pragma unroll 4
+                for (int token = lane / kPieces; token < item.tokens; token += kRowsAtOnce) {
+                    ptx::copyAsync16(target, input + static_cast<std::int64_t>(inputRows[token]) * problem.columns,
+                                     true);
+                    target += kRowsAtOnce * kPitch;
                 }
             }
-            ptx::barrierArriveAfterCopies(full + place.stage * 8);
+            ptx::barrierArriveAfterCopies(full);
+            source += kStageGroups<kGroup> * groupStride;
             place.advance(problem.stages);
         }
-        item = itemOfRound(schedule, problem, ++round);
-        beginWeights();
     }
 }
 
@@ -157,6 +128,7 @@ __global__ void __launch_bounds__((kCopyEngineWarps + 1) * 32, 1) bulkKernel(con
     extern __shared__ __align__(128) std::uint8_t stages[];
     __shared__ Schedule schedule;
     __shared__ BulkBarriers barriers;
+    __shared__ std::int32_t inputRows[kTileTokens];
     if (threadIdx.x == 0) {
         for (int stage = 0; stage < problem.stages; ++stage) {
             ptx::barrierInit(ptx::sharedAddress(&barriers.full[stage]), 33);
@@ -171,7 +143,7 @@ __global__ void __launch_bounds__((kCopyEngineWarps + 1) * 32, 1) bulkKernel(con
     const int warp = static_cast<int>(threadIdx.x) / 32;
     const int lane = static_cast<int>(threadIdx.x) % 32;
     if (warp == problem.warps) {
-        feedStages<kGroup>(problem, schedule, barriers, stages, lane);
+        feedStages<kGroup>(problem, schedule, barriers, inputRows, stages, lane);
         return;
     }
     BulkFeed<kGroup> feed(problem, barriers, stages, lane);
