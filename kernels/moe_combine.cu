@@ -3,7 +3,7 @@
 
 #include "kernels/moe_combine.h"
 
-#include "kernels/dependent_launch.cuh"
+#include "kernels/launch.h"
 #include "kernels/row_vectors.cuh"
 
 namespace palimpsest::kernels {
@@ -29,7 +29,7 @@ template <int kVectors>
 __global__ void __launch_bounds__(kRowThreads) combineKernel(const MoeCombineArgs args)
 {
     __shared__ float scratch[4][kRowThreads / 32];
-    waitForPredecessor();
+    ptx::waitForPrevious();
     const std::int64_t token = blockIdx.x;
     const std::int64_t first = token * args.hidden;
     const auto slotCount = static_cast<int>(args.slotsPerToken);
@@ -89,7 +89,8 @@ cudaError_t moeCombine(const MoeCombineArgs &args, cudaStream_t stream)
     if (args.dense == nullptr || args.slotWeights == nullptr || args.x == nullptr)
         return cudaErrorInvalidValue;
     const auto launch = [&](auto kernel) {
-        return launchDependent(kernel, static_cast<unsigned>(args.tokens), kRowThreads, 0, stream, args);
+        const LaunchShape shape{.grid = dim3(static_cast<unsigned>(args.tokens)), .threads = kRowThreads};
+        return launchDependent(kernel, shape, stream, args);
     };
     constexpr int kVectorColumns = 4 * kRowThreads;
     if (args.hidden <= kVectorColumns)

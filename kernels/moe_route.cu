@@ -3,7 +3,7 @@
 
 #include "kernels/moe_route.h"
 
-#include "kernels/dependent_launch.cuh"
+#include "kernels/launch.h"
 #include "kernels/ptx.cuh"
 #include "kernels/reduce.cuh"
 
@@ -173,7 +173,7 @@ __global__ void __launch_bounds__(kProjectWarps * 32) projectKernel(const MoeRou
 {
     extern __shared__ __align__(16) std::uint8_t shared[];
     auto &sums = *reinterpret_cast<ProjectSums *>(shared);
-    allowDependents();
+    ptx::letNextStart();
     const int thread = static_cast<int>(threadIdx.x);
     const std::int64_t firstToken = static_cast<std::int64_t>(blockIdx.x) * kTileTokens;
     const int firstExpert = static_cast<int>(blockIdx.z) * kTileExperts;
@@ -444,8 +444,7 @@ __global__ void __launch_bounds__(kChooseWarps * 32)
 {
     __shared__ SortState state;
     __shared__ bool isLast;
-    waitForPredecessor();
-    allowDependents();
+    ptx::beginDependent();
     const int warp = static_cast<int>(threadIdx.x) / 32;
     const std::int64_t token = static_cast<std::int64_t>(blockIdx.x) * kChooseWarps + warp;
     if (token < args.tokens)
@@ -505,13 +504,14 @@ cudaError_t moeRoute(const MoeRouteArgs &args, cudaStream_t stream)
     const cudaError_t launched = cudaGetLastError();
     if (launched != cudaSuccess)
         return launched;
-    const auto blocks = static_cast<unsigned>((args.tokens + kChooseWarps - 1) / kChooseWarps);
+    const LaunchShape shape{.grid = dim3(static_cast<unsigned>((args.tokens + kChooseWarps - 1) / kChooseWarps)),
+                            .threads = kChooseWarps * 32};
     const auto partsToAdd = static_cast<int>(parts);
     if (args.experts <= 32)
-        return launchDependent(chooseKernel<1>, blocks, kChooseWarps * 32, 0, stream, args, workspace, partsToAdd);
+        return launchDependent(chooseKernel<1>, shape, stream, args, workspace, partsToAdd);
     if (args.experts <= 128)
-        return launchDependent(chooseKernel<4>, blocks, kChooseWarps * 32, 0, stream, args, workspace, partsToAdd);
-    return launchDependent(chooseKernel<8>, blocks, kChooseWarps * 32, 0, stream, args, workspace, partsToAdd);
+        return launchDependent(chooseKernel<4>, shape, stream, args, workspace, partsToAdd);
+    return launchDependent(chooseKernel<8>, shape, stream, args, workspace, partsToAdd);
 }
 
 } // namespace palimpsest::kernels

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Palimpsest developers
 // SPDX-License-Identifier: Apache-2.0
 
+#include "kernels/launch.h"
 #include "kernels/w4_product_sm90.cuh"
 
 #include <algorithm>
@@ -24,9 +25,10 @@ cudaError_t launch(Problem problem, std::int64_t mostItems, const Device &device
     if (status != cudaSuccess)
         return status;
     const std::int64_t grid = std::min<std::int64_t>(mostItems, device.multiprocessors);
-    return launchDependent(kernel, dim3(static_cast<unsigned>(grid)),
-                           dim3(static_cast<unsigned>(problem.warps + 1) * 32), static_cast<std::size_t>(shared),
-                           stream, problem);
+    const LaunchShape shape{.grid = dim3(static_cast<unsigned>(grid)),
+                            .threads = static_cast<unsigned>(problem.warps + 1) * 32,
+                            .sharedBytes = static_cast<std::size_t>(shared)};
+    return launchDependent(kernel, shape, stream, problem);
 }
 
 } // namespace

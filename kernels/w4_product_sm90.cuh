@@ -4,7 +4,6 @@
 #pragma once
 
 #include "kernels/bulk_copy.cuh"
-#include "kernels/dependent_launch.cuh"
 #include "kernels/w4_product.cuh"
 
 namespace palimpsest::kernels::w4 {
@@ -75,7 +74,7 @@ __device__ void feedStages(const Problem &problem, const Schedule &schedule, Bul
 {
     constexpr int kRowsAtOnce = 32 / kPieces;
     const int columnOfLane = lane % kPieces * 8;
-    waitForPredecessor();
+    ptx::waitForPrevious();
     RingPlace place{.stage = 0, .parity = 1}; // an unused stage counts as emptied
     for (int round = 0;; ++round) {
         const Item item = itemOfRound(schedule, problem, round);
@@ -137,9 +136,9 @@ __global__ void __launch_bounds__((kCopyEngineWarps + 1) * 32, 1) bulkKernel(con
         ptx::barrierInitFence();
     }
     if (problem.overlap == 0)
-        waitForPredecessor();
+        ptx::waitForPrevious();
     buildSchedule(schedule, problem);
-    allowDependents();
+    ptx::letNextStart();
     const int warp = static_cast<int>(threadIdx.x) / 32;
     const int lane = static_cast<int>(threadIdx.x) % 32;
     if (warp == problem.warps) {
