@@ -3,7 +3,6 @@
 
 #include "kernels/moe_combine.h"
 
-#include "kernels/launch.h"
 #include "kernels/row_vectors.cuh"
 
 namespace palimpsest::kernels {
@@ -88,18 +87,7 @@ cudaError_t moeCombine(const MoeCombineArgs &args, cudaStream_t stream)
         return cudaSuccess;
     if (args.dense == nullptr || args.slotWeights == nullptr || args.x == nullptr)
         return cudaErrorInvalidValue;
-    const auto launch = [&](auto kernel) {
-        const LaunchShape shape{.grid = dim3(static_cast<unsigned>(args.tokens)), .threads = kRowThreads};
-        return launchDependent(kernel, shape, stream, args);
-    };
-    constexpr int kVectorColumns = 4 * kRowThreads;
-    if (args.hidden <= kVectorColumns)
-        return launch(combineKernel<1>);
-    if (args.hidden <= 3 * kVectorColumns)
-        return launch(combineKernel<3>);
-    if (args.hidden <= 8 * kVectorColumns)
-        return launch(combineKernel<8>);
-    return launch(combineKernel<16>);
+    return PALIMPSEST_LAUNCH_ROWS_DEPENDENT(combineKernel, args.tokens, args.hidden, stream, args);
 }
 
 } // namespace palimpsest::kernels
