@@ -13,8 +13,7 @@ namespace palimpsest::cuda {
 struct CudaBackendSettings
 {
     int device = 0;
-    bool graphs = true;  ///< replay steps as captured graphs; off: launch kernel by kernel (the results are the same)
-    bool overlap = true; ///< the dense branch of a layer beside its experts; off: one after the other (same results)
+    bool graphs = true; ///< replay steps as captured graphs; off: launch kernel by kernel (the results are the same)
     std::int64_t encodeChunk = 2048; ///< prompt tokens in one encoder pass at most
 };
 

@@ -122,13 +122,12 @@ void CudaModel::ensureActivations(const ActivationSizes &sizes)
 
 Forward CudaModel::forward()
 {
-    Forward made(*m_device, {.config = m_config,
-                             .weights = m_state->weights.pointers,
-                             .pools = *m_state->pools,
-                             .activations = m_state->activations,
-                             .inputs = m_state->inputs});
-    made.setOverlap(m_settings.overlap);
-    return made;
+    return {*m_device,
+            {.config = m_config,
+             .weights = m_state->weights.pointers,
+             .pools = *m_state->pools,
+             .activations = m_state->activations,
+             .inputs = m_state->inputs}};
 }
 
 CudaSequence &CudaModel::own(const Sequence &sequence) const

@@ -89,12 +89,8 @@ Device::Device(int index) : m_index(index)
 
 Device::~Device()
 {
-    if (m_lost)
-        return;
-    (void)cudaEventDestroy(m_forked);
-    (void)cudaEventDestroy(m_joined);
-    (void)cudaStreamDestroy(m_side);
-    (void)cudaStreamDestroy(m_stream);
+    if (!m_lost)
+        (void)cudaStreamDestroy(m_stream);
 }
 
 void Device::open()
@@ -104,21 +100,6 @@ void Device::open()
     check(cudaGetDeviceProperties(&properties, m_index), "read the device's properties");
     m_name = properties.name;
     check(cudaStreamCreateWithFlags(&m_stream, cudaStreamNonBlocking), "open a stream on the device");
-    check(cudaStreamCreateWithFlags(&m_side, cudaStreamNonBlocking), "open a stream on the device");
-    check(cudaEventCreateWithFlags(&m_forked, cudaEventDisableTiming), "open a stream on the device");
-    check(cudaEventCreateWithFlags(&m_joined, cudaEventDisableTiming), "open a stream on the device");
-}
-
-void Device::fork()
-{
-    check(cudaEventRecord(m_forked, m_stream), "start work beside the stream");
-    check(cudaStreamWaitEvent(m_side, m_forked), "start work beside the stream");
-}
-
-void Device::join()
-{
-    check(cudaEventRecord(m_joined, m_side), "wait for work beside the stream");
-    check(cudaStreamWaitEvent(m_stream, m_joined), "wait for work beside the stream");
 }
 
 void Device::check(cudaError_t status, const char *doing)

@@ -11,7 +11,7 @@
 
 namespace palimpsest::cuda {
 
-/// The device that a model computes on, its streams, and what becomes of errors.
+/// The device that a model computes on, its one stream, and what becomes of errors.
 ///
 /// An error that leaves the device unusable (a bad address, a lost card) marks it lost: every further call fails until
 /// `restart`, which gives the device a new epoch. Memory of an earlier epoch is gone; its owners notice by the epoch.
@@ -25,11 +25,6 @@ public:
     Device &operator=(const Device &) = delete;
 
     [[nodiscard]] cudaStream_t stream() const noexcept { return m_stream; }
-    /// For work beside the stream's: it begins behind what the stream has so far with `fork`, and what is started on
-    /// the stream after `join` waits for it.
-    [[nodiscard]] cudaStream_t sideStream() const noexcept { return m_side; }
-    void fork();
-    void join();
     [[nodiscard]] const std::string &name() const noexcept { return m_name; }
     [[nodiscard]] bool lost() const noexcept { return m_lost; }
     [[nodiscard]] std::uint64_t epoch() const noexcept { return m_epoch; }
@@ -54,9 +49,6 @@ private:
     int m_index;
     std::string m_name;
     cudaStream_t m_stream = nullptr;
-    cudaStream_t m_side = nullptr;
-    cudaEvent_t m_forked = nullptr;
-    cudaEvent_t m_joined = nullptr;
     std::uint64_t m_epoch = 0;
     bool m_lost = false;
     int m_callsToFault = 0;

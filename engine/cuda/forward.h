@@ -40,8 +40,6 @@ public:
     Forward(Device &device, const Parts &parts) : m_device(device), m_parts(parts), m_ropes(parts.config) {}
 
     void setClock(StageClock *clock) noexcept { m_clock = clock; }
-    /// Whether the dense branch of a layer runs beside its experts; not while a clock measures.
-    void setOverlap(bool overlap) noexcept { m_overlap = overlap; }
     void setProbe(const LayerProbe *probe) noexcept { m_probe = probe; }
 
     /// Keys and values of a prompt's rows into the cache. The last layer ends with them, which is all the encoder is
@@ -64,9 +62,9 @@ private:
     void feedForward(std::int64_t layer, Role role, const StepShape &shape);
     void experts(std::int64_t layer, const StepShape &shape);
     void head(std::int64_t canvas, const StepShape &shape);
-    void gatedMlp(const GatedMlpWeights &weights, const Bf16 *in, std::int64_t rows, cudaStream_t stream);
+    void gatedMlp(const GatedMlpWeights &weights, const Bf16 *in, std::int64_t rows);
     /// Leaves the product in `product`, in summands; returns how many.
-    int outputProduct(const Bf16 *in, const Bf16 *weight, std::int64_t inputs, std::int64_t rows, cudaStream_t stream);
+    int outputProduct(const Bf16 *in, const Bf16 *weight, std::int64_t inputs, std::int64_t rows);
     [[nodiscard]] kernels::NormOutput nextNorm(std::int64_t layer) const;
     [[nodiscard]] float epsilon() const noexcept { return static_cast<float>(m_parts.config.rmsNormEpsilon); }
     void mark(const char *stage);
@@ -77,7 +75,6 @@ private:
     RopeSets m_ropes;
     StageClock *m_clock = nullptr;
     const LayerProbe *m_probe = nullptr;
-    bool m_overlap = false;
 };
 
 } // namespace palimpsest::cuda

@@ -181,22 +181,18 @@ void run(const std::string &shapeName, const std::string &folder, const std::vec
 
 } // namespace
 
-/// Arguments: shape, a folder with the weights or to write them to, contexts, and --serial (nothing beside the experts)
-/// or
-/// --eager (no graphs) for comparing.
+/// Arguments: shape, a folder with the weights or to write them to, contexts, and --eager (no graphs) for comparing.
 int main(int count, char **arguments)
 {
     if (count < 3) {
-        std::puts("bench_cuda_step SHAPE FOLDER [CONTEXT...] [--serial] [--eager]");
+        std::puts("bench_cuda_step SHAPE FOLDER [CONTEXT...] [--eager]");
         return 2;
     }
     std::vector<std::int64_t> contexts;
     cuda::CudaBackendSettings settings;
     for (int i = 3; i < count; ++i) {
         const std::string_view argument = arguments[i];
-        if (argument == "--serial")
-            settings.overlap = false;
-        else if (argument == "--eager")
+        if (argument == "--eager")
             settings.graphs = false;
         else
             contexts.push_back(std::atoll(arguments[i]));

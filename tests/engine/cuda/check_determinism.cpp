@@ -63,7 +63,7 @@ void compareAll(const std::vector<std::vector<std::uint32_t>> &found,
 void batchesAndGraphs(const std::string &name)
 {
     constexpr std::size_t kCanvases = 8;
-    const auto eager = loadModel(name, {.device = 0, .graphs = false, .overlap = false, .encodeChunk = 2048});
+    const auto eager = loadModel(name, {.device = 0, .graphs = false, .encodeChunk = 2048});
     const Requests eagerRequests(*eager, kCanvases);
     const auto wanted = results(*eager, eagerRequests, 1);
     compareAll(results(*eager, eagerRequests, 4), wanted, name + " batch of 4, eager");
