@@ -39,6 +39,7 @@ public:
 
 private:
     void checkIds(std::span<const TokenId> ids) const;
+    void denoiseTogether(std::span<const DenoiseJob> jobs);
     void encodeChunk(CpuSequence &sequence, std::span<const TokenId> ids);
     void addSelfConditioning(std::span<const DenoiseJob> jobs);
     void normaliseFinal(Matrix &x);

@@ -33,10 +33,10 @@ private Q_SLOTS:
 void TestDemoProofreading::scoreTellsFixedFromDamaged()
 {
     ProofreadingScore score;
-    score.add("the cat sat on the mat", "teh cat sat onn the the mat", "the cat sits on the the mat");
+    score.add("the cat sat on the mat", "teh cat sat onn the very mat", "the cat sits on the very mat");
     QCOMPARE(score.words, 6);
-    QCOMPARE(score.distanceBefore, 3); // teh, onn, one "the" too many
-    QCOMPARE(score.distanceAfter, 2);  // sits, one "the" too many
+    QCOMPARE(score.distanceBefore, 3); // teh, onn, one word too many
+    QCOMPARE(score.distanceAfter, 2);  // sits, one word too many
     QCOMPARE(score.errors, 3);
     QCOMPARE(score.fixed, 2);
     QCOMPARE(score.cleanWords, 4);
