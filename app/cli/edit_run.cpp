@@ -142,7 +142,7 @@ std::optional<EditRun> runEdit(const EditRequest &request, const LoadedModel &mo
     run.plan = editor.plan(request);
     context.interrupts.arm();
     const DisplayMode mode = RunProgress::prepare(output.progress(), context);
-    const Engine engine = startEngine(model, context.interrupts.token());
+    const Engine engine = startEngine(model, PromptReuse::Shared, context.interrupts.token());
     const EditPage page(run.plan);
     RunProgress progress({mode, run.plan.candidates.size(), tokenTexts(model.tokenizer, endIds(run.plan)),
                           [&page](const RunBoard &board) {

@@ -19,7 +19,7 @@ std::unique_ptr<Backend> startBackend(const LoadedModel &model, const LoadProgre
     return std::move(loaded.backend);
 }
 
-Engine startEngine(const LoadedModel &model, const std::stop_token &stop)
+Engine startEngine(const LoadedModel &model, PromptReuse reuse, const std::stop_token &stop)
 {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point start = Clock::now();
@@ -28,7 +28,9 @@ Engine startEngine(const LoadedModel &model, const std::stop_token &stop)
     };
     std::unique_ptr<Backend> backend = startBackend(model, goOn);
     SchedulerSettings settings;
-    settings.maxBatch = kBatchCanvases;
+    settings.maxBatch = backend->info().kind == "cpu" ? kCpuBatchCanvases : kBatchCanvases;
+    if (reuse == PromptReuse::None)
+        settings.prefixCacheBytes = 0;
     Engine engine;
     engine.scheduler = std::make_unique<Scheduler>(std::move(backend), model.tokenizer, settings);
     engine.loadMs = std::chrono::duration<double, std::milli>(Clock::now() - start).count();

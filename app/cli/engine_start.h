@@ -22,10 +22,18 @@ struct Engine
 /// CPU computes, and the log says why: as a warning if there is a device that could have been meant.
 [[nodiscard]] std::unique_ptr<Backend> startBackend(const LoadedModel &model, const LoadProgress &progress);
 
-/// Throws Error OutOfMemory or Backend; Backend "cancelled" if `stop` was requested.
-[[nodiscard]] Engine startEngine(const LoadedModel &model, const std::stop_token &stop);
+/// Whether the command's requests begin alike, so that keeping what was computed for their prompts is worth its memory.
+enum class PromptReuse {
+    None,   ///< passages that share an instruction of a dozen tokens, or a single request
+    Shared, ///< candidates of one edit: the same prompt several times
+};
 
-/// Canvases that a scheduler of startEngine computes in one step.
+/// Throws Error OutOfMemory or Backend; Backend "cancelled" if `stop` was requested.
+[[nodiscard]] Engine startEngine(const LoadedModel &model, PromptReuse reuse, const std::stop_token &stop);
+
+/// Most canvases that a scheduler of startEngine computes in one step.
 inline constexpr int kBatchCanvases = 8;
+/// The same on a CPU, which one canvas keeps busy: more at a time only settle later and hold more memory.
+inline constexpr int kCpuBatchCanvases = 3;
 
 } // namespace palimpsest::cli

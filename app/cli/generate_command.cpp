@@ -171,7 +171,7 @@ ExitCode run(const GenerateOptions &options, CommandContext &context)
     const GenerationRequest request = makeRequest(model, options);
     context.interrupts.arm();
     const DisplayMode mode = RunProgress::prepare(options.output.progress(), context);
-    const Engine engine = startEngine(model, context.interrupts.token());
+    const Engine engine = startEngine(model, PromptReuse::None, context.interrupts.token());
     std::vector<TokenId> endIds = request.eosTokenIds;
     endIds.push_back(*request.padTokenId);
     RunProgress progress({mode, 1, tokenTexts(model.tokenizer, std::move(endIds)), progressSource}, context);

@@ -103,7 +103,7 @@ std::optional<Corrected> correct(const ProofreadCommandOptions &options, const P
     const ChatFormat &chat = requireChat(model, "use a model that answers instructions");
     context.interrupts.arm();
     const DisplayMode mode = RunProgress::prepare(options.output.progress(), context);
-    const Engine engine = startEngine(model, context.interrupts.token());
+    const Engine engine = startEngine(model, PromptReuse::None, context.interrupts.token());
     const Proofreader proofreader(model.tokenizer, chat, model.checkpoint->config(),
                                   model.checkpoint->generationDefaults());
     ProofreadPage page(work.input.text, work.segments, work.prose);
