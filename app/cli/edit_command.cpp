@@ -36,7 +36,7 @@ struct EditOptions
     std::string find;
     std::vector<std::string> locks;
     std::vector<std::int64_t> lengths;
-    EditStrategy strategy = EditStrategy::FrozenCanvas;
+    std::string strategy; ///< "" = chosen by chooseStrategy
     NoiseAmount noise = NoiseAmount::Full;
     int attempts = 1;
     bool inPlace = false;
@@ -61,12 +61,24 @@ ByteRange findOnce(const InputText &input, const std::string &words)
     return {static_cast<std::int64_t>(first), static_cast<std::int64_t>(first + words.size())};
 }
 
+/// An instruction over a whole selection is followed best by a fresh answer: with the demo model, 12 wrong words were
+/// left of 23 in 181, where the frozen canvas left 15 at its best. Only the canvas can hold words or a part of them,
+/// take a given length, or fill a gap.
+EditStrategy chooseStrategy(const EditOptions &options, const EditRequest &request)
+{
+    if (!options.strategy.empty())
+        return options.strategy == "fresh" ? EditStrategy::FreshAnswer : EditStrategy::FrozenCanvas;
+    const bool needsTheCanvas = request.instruction.empty() || request.selection.begin == request.selection.end ||
+                                !request.locks.empty() || !request.gapLengths.empty() ||
+                                request.noise != NoiseAmount::Full;
+    return needsTheCanvas ? EditStrategy::FrozenCanvas : EditStrategy::FreshAnswer;
+}
+
 EditRequest makeRequest(const EditOptions &options, const InputText &input, const LoadedModel &model)
 {
     EditRequest request;
     request.document = input.text;
     request.instruction = options.instruction;
-    request.strategy = options.strategy;
     request.noise = options.noise;
     request.attempts = options.attempts;
     request.gapLengths = options.lengths;
@@ -79,6 +91,7 @@ EditRequest makeRequest(const EditOptions &options, const InputText &input, cons
         request.selection = findOnce(input, options.find);
     for (const std::string &lock : options.locks)
         request.locks.push_back(parseByteRange(lock, "--lock"));
+    request.strategy = chooseStrategy(options, request);
     return request;
 }
 
@@ -140,8 +153,6 @@ ExitCode run(const EditOptions &options, CommandContext &context)
 
 Command addEditCommand(CLI::App &program)
 {
-    const std::map<std::string, EditStrategy> strategies{{"frozen", EditStrategy::FrozenCanvas},
-                                                         {"fresh", EditStrategy::FreshAnswer}};
     const std::map<std::string, NoiseAmount> amounts{
         {"light", NoiseAmount::Light}, {"medium", NoiseAmount::Medium}, {"full", NoiseAmount::Full}};
     auto options = std::make_shared<EditOptions>();
@@ -164,10 +175,10 @@ Command addEditCommand(CLI::App &program)
         ->allow_extra_args(false);
     command
         ->add_option("--strategy", options->strategy,
-                     "frozen: inside the text, seeing both sides; fresh: an answer spliced in")
-        ->transform(CLI::CheckedTransformer(strategies))
-        ->type_name("NAME")
-        ->default_str("frozen");
+                     "fresh: an answer spliced in, the default for an instruction over a selection; frozen: inside the "
+                     "text, seeing both sides, the default otherwise")
+        ->check(CLI::IsMember({"fresh", "frozen"}))
+        ->type_name("NAME");
     command->add_option("--noise", options->noise, "How much of the selection is written anew: light, medium or full")
         ->transform(CLI::CheckedTransformer(amounts))
         ->type_name("NAME")
