@@ -14,8 +14,8 @@ namespace palimpsest::cli {
 
 namespace {
 
-constexpr std::string_view kExamples = "  palimpsest synth --shape 26b /tmp/model26b    15 GiB of random weights\n"
-                                       "  palimpsest bench --model /tmp/model26b --device cuda\n";
+constexpr std::string_view kExamples = "  palimpsest synth --shape 26b model-26b        15 GiB of random weights\n"
+                                       "  palimpsest bench --model model-26b --device cuda\n";
 
 struct SynthOptions
 {
