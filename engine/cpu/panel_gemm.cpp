@@ -65,12 +65,14 @@ struct PanelGemm::Worker
     dnnl::stream stream{engine};
     std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>, Product> products;
 
-    Product &product(std::int64_t inStride, std::int64_t rows, std::int64_t depth, std::int64_t columns)
+    Product &product(std::int64_t inStride, std::int64_t rows, std::int64_t depth, std::int64_t columns,
+                     std::mutex &making)
     {
         const auto [found, isNew] = products.try_emplace({rows, depth, columns, inStride});
         Product &made = found->second;
         if (!isNew)
             return made;
+        const std::scoped_lock lock(making);
         using dnnl::memory;
         memory::desc scratchpad;
         made.primitive = makeProduct(engine, inStride, rows, depth, columns, scratchpad);
@@ -100,7 +102,7 @@ void PanelGemm::multiply(int worker, const float *in, std::int64_t inStride, con
     try {
         Worker &mine = m_workers[static_cast<std::size_t>(worker)];
         const std::int64_t step = m_rowsAreIndependent ? paddedRows(rows) : kFixedRows;
-        Worker::Product &product = mine.product(inStride, step, depth, columns);
+        Worker::Product &product = mine.product(inStride, step, depth, columns, m_making);
         for (std::int64_t first = 0; first < rows; first += step) {
             // oneDNN takes handles as void *; it does not write through those of inputs.
             product.in.set_data_handle(const_cast<float *>(in + first * inStride));

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 
 namespace palimpsest::cpu {
 
@@ -41,6 +42,9 @@ public:
 private:
     struct Worker;
     std::unique_ptr<Worker[]> m_workers;
+    /// Held while a product is made: oneDNN hands the same compiled kernel to all threads, and whoever gets it must see
+    /// it whole.
+    std::mutex m_making;
     bool m_rowsAreIndependent = true;
 };
 
