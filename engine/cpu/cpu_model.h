@@ -35,7 +35,6 @@ public:
 
     /// Records the next call's intermediate results (of its last chunk) until set to null.
     void setTrace(Trace *trace) noexcept { m_trace = trace; }
-    [[nodiscard]] const Head &head() const noexcept { return m_head; }
 
 private:
     void checkIds(std::span<const TokenId> ids) const;

@@ -50,7 +50,6 @@ void Head::run(const Matrix &hidden, std::int64_t firstRow, const DenoiseJob &jo
     Matrix *embedding = nullptr;
     if (job.conditioning != nullptr)
         embedding = &static_cast<CpuSelfConditioning *>(job.conditioning)->beginUpdate(positions, m_config.hiddenSize);
-    m_denseRowCount = 0;
     for (m_first = 0; m_first < positions; m_first += kHeadRows) {
         const std::int64_t rows = std::min(kHeadRows, positions - m_first);
         m_rows.resize(rows, hidden.columns());
@@ -122,7 +121,6 @@ void Head::conditionRows(Matrix &embedding)
     for (std::int64_t row = 0; row < m_rows.rows(); ++row)
         if (gathered[static_cast<std::size_t>(row)] == 0)
             m_denseRows.push_back(row);
-    m_denseRowCount += static_cast<std::int64_t>(m_denseRows.size());
     if (!m_denseRows.empty())
         denseRowsProduct(embedding);
 }

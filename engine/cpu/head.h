@@ -44,9 +44,6 @@ public:
     /// `hidden` rows [firstRow, firstRow + positions) are the canvas of `job`, after the final norm.
     void run(const Matrix &hidden, std::int64_t firstRow, const DenoiseJob &job, Trace *trace);
 
-    /// Rows of the last canvas that took the dense product, for measuring.
-    [[nodiscard]] std::int64_t denseRows() const noexcept { return m_denseRowCount; }
-
 private:
     void multiply(const DenoiseJob &job, Trace *trace);
     void sampleRows(const DenoiseJob &job);
@@ -64,10 +61,9 @@ private:
     Compute &m_compute;
     std::int64_t m_stride;    ///< vocabulary rounded up to whole blocks
     std::int64_t m_first = 0; ///< first canvas position of the rows at work
-    std::int64_t m_denseRowCount = 0;
-    Matrix m_rows;        ///< hidden rows at work
-    Matrix m_logits;      ///< processed logits, later their exponentials, [positions, stride]
-    Matrix m_blockMaxima; ///< [positions, stride / 64]
+    Matrix m_rows;            ///< hidden rows at work
+    Matrix m_logits;          ///< processed logits, later their exponentials, [positions, stride]
+    Matrix m_blockMaxima;     ///< [positions, stride / 64]
     std::vector<RowWeights> m_rowWeights;
     std::vector<std::int64_t> m_denseRows; ///< of the rows at work
 };
