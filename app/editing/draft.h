@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: 2026 The Palimpsest developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#pragma once
+
+#include "app/editing/proposal.h"
+#include "app/editing/run_wish.h"
+#include "app/editing/text_edit.h"
+
+#include <QString>
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+namespace palimpsest::editing {
+
+/// Why a draft changed.
+enum class EditCause { Typing, Edit, Accept, Undo, Redo, Restore, Branch, Direct };
+/// "typing", "edit", ...
+[[nodiscard]] QString nameOf(EditCause cause);
+
+/// Who changes a draft, and when: what typing is joined by.
+struct EditAuthor
+{
+    WindowId window = kNobody;
+    EditCause cause = EditCause::Edit;
+    std::int64_t nowMs = 0; ///< of any steady clock
+};
+
+/// An edit as it was applied; `version` is that of the text behind it.
+struct AppliedEdit
+{
+    TextEdit edit;
+    std::int64_t version = 0;
+};
+
+/// One entry of the undo list, as far as people are told.
+struct UndoLabels
+{
+    std::optional<QString> undo; ///< what undoing would take back: "Typing", "Accept"; absent: nothing
+    std::optional<QString> redo;
+
+    friend bool operator==(const UndoLabels &, const UndoLabels &) = default;
+};
+
+/// A text with its locked words, its proposals, and the way back and forth through its changes.
+///
+/// The text has a version that each edit raises by one; an edit of an older version is moved over what came in since
+/// (text_edit.h). Every acceptance, rejection, lock, restore and branch is one step of the undo list, and so is a run
+/// of typing by one window: letters put in (or taken away) at one place, each within kTypingPauseMs of the one before,
+/// up to a line end. Undoing and redoing return text, locks and the states of proposals. Locks bind the model, not the
+/// writer: an edit inside a locked word changes the word and leaves it locked.
+///
+/// A value without threads, clocks and files. Throws Error InvalidArgument for what a caller got wrong, and Stale (see
+/// staleError) for positions of a version that is forgotten or yet to come.
+class Draft
+{
+public:
+    static constexpr std::int64_t kTypingPauseMs = 2000;
+    static constexpr std::size_t kRememberedEdits = 4096; ///< how far back a version may be
+    static constexpr std::size_t kUndoSteps = 2000;
+
+    explicit Draft(QString text = {}, std::vector<TextSpan> locks = {});
+
+    [[nodiscard]] const QString &text() const noexcept { return m_text; }
+    [[nodiscard]] std::int64_t version() const noexcept { return m_version; }
+    [[nodiscard]] const std::vector<TextSpan> &locks() const noexcept { return m_locks; }
+    [[nodiscard]] const std::vector<Proposal> &proposals() const noexcept { return m_proposals; }
+    [[nodiscard]] const Proposal *proposal(QStringView id) const noexcept;
+    [[nodiscard]] UndoLabels undoLabels() const;
+    [[nodiscard]] QString textOf(TextSpan span) const { return m_text.mid(span.start, span.length()); }
+
+    /// Where an edit or span of an older version lies in the text of today. Checks it against nothing but the version.
+    [[nodiscard]] TextEdit brought(TextEdit edit, std::int64_t version) const;
+    [[nodiscard]] TextSpan brought(TextSpan span, std::int64_t version) const;
+
+    // Each returns what was done to the text, in order.
+
+    AppliedEdit edit(const TextEdit &edit, std::int64_t version, const EditAuthor &author);
+    /// Several edits, each in the positions that the one before left behind, as one step.
+    std::vector<AppliedEdit> editAll(const std::vector<TextEdit> &edits, const EditAuthor &author,
+                                     const QString &label);
+    /// The text and locks of a revision, as one step; only the words that differ are edited.
+    std::vector<AppliedEdit> restore(const QString &text, const std::vector<TextSpan> &locks, const EditAuthor &author);
+    /// Nothing if there is no step.
+    std::vector<AppliedEdit> undo();
+    std::vector<AppliedEdit> redo();
+
+    /// Locks or releases whole words; returns the span as held. One step. Throws Error InvalidArgument ("start") where
+    /// there is no word to lock.
+    TextSpan setLocked(TextSpan span, std::int64_t version, bool locked);
+    void unlockAll();
+
+    /// No step of its own.
+    void addProposal(Proposal proposal);
+    void removeProposal(QStringView id);
+    std::vector<AppliedEdit> accept(const QString &proposal, std::optional<std::size_t> change,
+                                    std::optional<int> words, const EditAuthor &author);
+    void reject(const QString &proposal, std::optional<std::size_t> change);
+    // What follows is no step: it changes what is offered, not what was written.
+    void choose(const QString &proposal, std::size_t alternative);
+    void take(const QString &proposal, std::size_t alternative, TextSpan words);
+    void writeOwn(const QString &proposal, const QString &text);
+
+private:
+    struct ProposalStep
+    {
+        Proposal before;
+        Proposal after;
+    };
+    /// Both directions of one change of text, locks and proposals.
+    struct Step
+    {
+        QString label;
+        std::vector<TextEdit> forward;
+        std::vector<TextEdit> backward; ///< in the order in which they are applied
+        std::vector<TextSpan> locksBefore;
+        std::vector<TextSpan> locksAfter;
+        std::vector<ProposalStep> proposals; ///< whose state the step changed
+        std::optional<EditAuthor> typing;    ///< the last of the typing that is joined here
+        std::optional<TextSpan> typedAt;     ///< where it ended
+    };
+
+    [[nodiscard]] Proposal &openProposal(const QString &id);
+    void requireVersion(std::int64_t version) const;
+    AppliedEdit apply(const TextEdit &edit, Step *step);
+    void replaceLocks(std::vector<TextSpan> locks, const QString &label);
+    void push(Step step);
+    [[nodiscard]] bool joins(const TextEdit &edit, const EditAuthor &author) const;
+    void restoreProposal(const Proposal &proposal);
+
+    QString m_text;
+    std::int64_t m_version = 0;
+    std::vector<TextSpan> m_locks; ///< ascending, apart
+    std::vector<Proposal> m_proposals;
+    std::deque<TextEdit> m_log; ///< the last edits; the newest led to m_version
+    std::deque<Step> m_undo;
+    std::vector<Step> m_redo;
+};
+
+/// The subject of the Error (InvalidArgument) that is thrown where the text has changed so that a request makes no
+/// sense any more: "stale". Studios show the new state; the endpoint's code is the same word.
+inline constexpr const char *kStaleSubject = "stale";
+
+} // namespace palimpsest::editing
