@@ -5,6 +5,8 @@
 
 #include "engine/error.h"
 
+#include <cstdlib>
+
 namespace palimpsest {
 
 namespace {
@@ -47,6 +49,16 @@ ModelLocation findModel(const ModelSources &sources)
     ModelLocation location = firstNamed(sources);
     requireFolder(location);
     return location;
+}
+
+ModelSources modelSources(const std::optional<std::string> &option, const Settings &settings)
+{
+    const char *environment = std::getenv("PALIMPSEST_MODEL");
+    return {.option = option,
+            .environment = environment == nullptr ? std::nullopt : std::optional<std::string>(environment),
+            .settings = settings.model,
+            .settingsFile = settingsFile(),
+            .bundled = bundledModelDirectory()};
 }
 
 std::filesystem::path bundledModelDirectory()

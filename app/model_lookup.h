@@ -11,6 +11,14 @@
 
 namespace palimpsest {
 
+/// Which model to open and where to compute it; what is not given comes from the environment and the settings file.
+struct ModelOptions
+{
+    std::optional<std::string> model; ///< a folder
+    std::optional<int> threads;
+    std::string device = "auto"; ///< "auto", "cpu", "cuda"
+};
+
 /// A model folder and who named it ("the command line", "PALIMPSEST_MODEL", the settings file, "the bundled demo
 /// model").
 struct ModelLocation
@@ -32,6 +40,9 @@ struct ModelSources
 /// Throws Error NotFound (folder and who named it) if the first source that says something names no folder; later
 /// sources are not tried then, because a silent fall-back would hide a typing mistake.
 [[nodiscard]] ModelLocation findModel(const ModelSources &sources);
+
+/// Where a model may come from, for the given --model.
+[[nodiscard]] ModelSources modelSources(const std::optional<std::string> &option, const Settings &settings);
 
 /// Where the demo model lies beside this program: `../share/palimpsest/demo_model`, the same in the build tree and
 /// installed.

@@ -5,7 +5,7 @@
 #include "app/cli/command.h"
 #include "app/cli/device_bench.h"
 #include "app/cli/engine_start.h"
-#include "app/cli/model_session.h"
+#include "app/model_session.h"
 #include "app/cli/options.h"
 #include "app/cli/run_report.h"
 #include "engine/device_diagnostics.h"

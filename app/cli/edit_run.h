@@ -4,7 +4,7 @@
 #pragma once
 
 #include "app/cli/command.h"
-#include "app/cli/model_session.h"
+#include "app/model_session.h"
 #include "app/cli/options.h"
 #include "app/cli/run_report.h"
 #include "engine/canvas.h"

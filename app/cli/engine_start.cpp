@@ -4,20 +4,9 @@
 #include "app/cli/engine_start.h"
 
 #include <chrono>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 namespace palimpsest::cli {
-
-std::unique_ptr<Backend> startBackend(const LoadedModel &model, const LoadProgress &progress)
-{
-    LoadedBackend loaded = loadBackend(model.checkpoint, model.backend, progress);
-    if (!loaded.whyNotCuda.empty())
-        spdlog::log(loaded.hasUnusedDevice ? spdlog::level::warn : spdlog::level::info,
-                    "computing on the CPU; CUDA cannot be used: {}", loaded.whyNotCuda);
-    spdlog::info("backend: {}", loaded.backend->info().deviceName);
-    return std::move(loaded.backend);
-}
 
 Engine startEngine(const LoadedModel &model, PromptReuse reuse, const std::stop_token &stop)
 {
@@ -28,7 +17,7 @@ Engine startEngine(const LoadedModel &model, PromptReuse reuse, const std::stop_
     };
     std::unique_ptr<Backend> backend = startBackend(model, goOn);
     SchedulerSettings settings;
-    settings.maxBatch = backend->info().kind == "cpu" ? kCpuBatchCanvases : kBatchCanvases;
+    settings.maxBatch = batchCanvases(backend->info());
     if (reuse == PromptReuse::None)
         settings.prefixCacheBytes = 0;
     Engine engine;

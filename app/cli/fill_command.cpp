@@ -5,7 +5,7 @@
 #include "app/cli/edit_run.h"
 #include "app/cli/input_text.h"
 #include "app/cli/marked_text.h"
-#include "app/cli/model_session.h"
+#include "app/model_session.h"
 #include "app/cli/options.h"
 #include "engine/error.h"
 

@@ -4,7 +4,7 @@
 #include "app/cli/command.h"
 #include "app/cli/engine_start.h"
 #include "app/cli/input_text.h"
-#include "app/cli/model_session.h"
+#include "app/model_session.h"
 #include "app/cli/options.h"
 #include "app/cli/run_progress.h"
 #include "app/cli/run_report.h"

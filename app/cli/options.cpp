@@ -8,7 +8,6 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
-#include <cstdlib>
 #include <random>
 
 namespace palimpsest::cli {
@@ -122,16 +121,6 @@ ByteRange parseByteRange(std::string_view text, std::string_view option)
                     std::string(option));
     }
     return range;
-}
-
-ModelSources modelSources(const std::optional<std::string> &option, const Settings &settings)
-{
-    const char *environment = std::getenv("PALIMPSEST_MODEL");
-    return {.option = option,
-            .environment = environment == nullptr ? std::nullopt : std::optional<std::string>(environment),
-            .settings = settings.model,
-            .settingsFile = settingsFile(),
-            .bundled = bundledModelDirectory()};
 }
 
 } // namespace palimpsest::cli

@@ -20,13 +20,6 @@ class App;
 
 namespace palimpsest::cli {
 
-struct ModelOptions
-{
-    std::optional<std::string> model;
-    std::optional<int> threads;
-    std::string device = "auto";
-};
-
 /// Sampler values that were given; what was not given comes from the model.
 struct SamplerOptions
 {
@@ -69,8 +62,5 @@ void addOutputOptions(CLI::App &command, OutputOptions &options);
 
 /// Reads "BEGIN:END", bytes of a file. Throws Error InvalidArgument naming `option`.
 [[nodiscard]] ByteRange parseByteRange(std::string_view text, std::string_view option);
-
-/// Where a model may come from, for the given --model.
-[[nodiscard]] ModelSources modelSources(const std::optional<std::string> &option, const Settings &settings);
 
 } // namespace palimpsest::cli

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "app/cli/engine_start.h"
-#include "app/cli/model_session.h"
+#include "app/model_session.h"
 #include "engine/generation.h"
 
 #include <nlohmann/json_fwd.hpp>

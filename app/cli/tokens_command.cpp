@@ -3,7 +3,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/input_text.h"
-#include "app/cli/model_session.h"
+#include "app/model_session.h"
 #include "app/cli/options.h"
 #include "app/settings.h"
 

@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include "app/cli/options.h"
 #include "app/model_lookup.h"
 #include "engine/backend_loader.h"
 #include "engine/chat_format.h"
@@ -14,7 +13,7 @@
 #include <optional>
 #include <string_view>
 
-namespace palimpsest::cli {
+namespace palimpsest {
 
 /// A model folder, opened and checked as a whole: weights, tokenizer and chat format belong together.
 struct LoadedModel
@@ -37,7 +36,17 @@ struct LoadedModel
 /// Opens the tokenizer alone, for commands that compute nothing.
 [[nodiscard]] std::shared_ptr<const Tokenizer> openTokenizer(const ModelLocation &location);
 
+/// The model's weights on the device that was asked for. Where CUDA was not asked for by name and cannot be used, the
+/// CPU computes, and the log says why: as a warning if there is a device that could have been meant.
+[[nodiscard]] std::unique_ptr<Backend> startBackend(const LoadedModel &model, const LoadProgress &progress);
+
+/// Most canvases that one denoising step should hold on this backend.
+[[nodiscard]] int batchCanvases(const BackendInfo &backend) noexcept;
+inline constexpr int kBatchCanvases = 8;
+/// The same on a CPU, which one canvas keeps busy: more at a time only settle later and hold more memory.
+inline constexpr int kCpuBatchCanvases = 3;
+
 /// Throws Error InvalidCheckpoint if the model has no chat template; `remedy` says what to do instead.
 [[nodiscard]] const ChatFormat &requireChat(const LoadedModel &model, std::string_view remedy);
 
-} // namespace palimpsest::cli
+} // namespace palimpsest

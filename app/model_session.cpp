@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Palimpsest developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "app/cli/model_session.h"
+#include "app/model_session.h"
 
 #include "app/settings.h"
 #include "engine/error.h"
@@ -10,8 +10,9 @@
 #include <fstream>
 #include <iterator>
 #include <spdlog/spdlog.h>
+#include <utility>
 
-namespace palimpsest::cli {
+namespace palimpsest {
 
 namespace {
 
@@ -75,6 +76,21 @@ std::shared_ptr<const Tokenizer> openTokenizer(const ModelLocation &location)
     return Tokenizer::load(file);
 }
 
+std::unique_ptr<Backend> startBackend(const LoadedModel &model, const LoadProgress &progress)
+{
+    LoadedBackend loaded = loadBackend(model.checkpoint, model.backend, progress);
+    if (!loaded.whyNotCuda.empty())
+        spdlog::log(loaded.hasUnusedDevice ? spdlog::level::warn : spdlog::level::info,
+                    "computing on the CPU; CUDA cannot be used: {}", loaded.whyNotCuda);
+    spdlog::info("backend: {}", loaded.backend->info().deviceName);
+    return std::move(loaded.backend);
+}
+
+int batchCanvases(const BackendInfo &backend) noexcept
+{
+    return backend.kind == "cpu" ? kCpuBatchCanvases : kBatchCanvases;
+}
+
 const ChatFormat &requireChat(const LoadedModel &model, std::string_view remedy)
 {
     if (model.chat)
@@ -84,4 +100,4 @@ const ChatFormat &requireChat(const LoadedModel &model, std::string_view remedy)
                 file + ": not there, so messages cannot be put to this model; " + std::string(remedy), file);
 }
 
-} // namespace palimpsest::cli
+} // namespace palimpsest
