@@ -5,9 +5,9 @@
 #include "app/cli/command.h"
 #include "app/cli/device_bench.h"
 #include "app/cli/engine_start.h"
-#include "app/model_session.h"
 #include "app/cli/options.h"
 #include "app/cli/run_report.h"
+#include "app/model_session.h"
 #include "engine/device_diagnostics.h"
 #include "engine/error.h"
 

@@ -4,9 +4,9 @@
 #pragma once
 
 #include "app/cli/command.h"
-#include "app/model_session.h"
 #include "app/cli/options.h"
 #include "app/cli/run_report.h"
+#include "app/model_session.h"
 #include "engine/canvas.h"
 
 #include <nlohmann/json.hpp>

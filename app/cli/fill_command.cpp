@@ -5,8 +5,8 @@
 #include "app/cli/edit_run.h"
 #include "app/cli/input_text.h"
 #include "app/cli/marked_text.h"
-#include "app/model_session.h"
 #include "app/cli/options.h"
+#include "app/model_session.h"
 #include "engine/error.h"
 
 #include <CLI/CLI.hpp>

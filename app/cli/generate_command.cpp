@@ -4,11 +4,11 @@
 #include "app/cli/command.h"
 #include "app/cli/engine_start.h"
 #include "app/cli/input_text.h"
-#include "app/model_session.h"
 #include "app/cli/options.h"
 #include "app/cli/run_progress.h"
 #include "app/cli/run_report.h"
 #include "app/cli/run_requests.h"
+#include "app/model_session.h"
 #include "engine/error.h"
 
 #include <CLI/CLI.hpp>

@@ -6,12 +6,12 @@
 #include "app/cli/engine_start.h"
 #include "app/cli/input_text.h"
 #include "app/cli/marked_text.h"
-#include "app/model_session.h"
 #include "app/cli/options.h"
 #include "app/cli/proofread_page.h"
 #include "app/cli/run_progress.h"
 #include "app/cli/run_report.h"
 #include "app/cli/run_requests.h"
+#include "app/model_session.h"
 #include "engine/error.h"
 #include "engine/proofreading.h"
 

@@ -3,8 +3,8 @@
 
 #include "app/cli/command.h"
 #include "app/cli/input_text.h"
-#include "app/model_session.h"
 #include "app/cli/options.h"
+#include "app/model_session.h"
 #include "app/settings.h"
 
 #include <CLI/CLI.hpp>
