@@ -29,9 +29,11 @@ void require(bool claim, const char *text)
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)
 {
     const ParsedMessage parsed = parseClientMessage({reinterpret_cast<const char *>(data), size});
-    require(!parsed.ref || (*parsed.ref >= 0 && *parsed.ref <= kLargestNumber), "a ref is a number that JavaScript has");
+    require(!parsed.ref || (*parsed.ref >= 0 && *parsed.ref <= kLargestNumber),
+            "a ref is a number that JavaScript has");
     if (const auto *problem = std::get_if<Problem>(&parsed.content)) {
-        require(problem->code == "invalid_request" || problem->code == "unknown_type", "a problem has one of two codes");
+        require(problem->code == "invalid_request" || problem->code == "unknown_type",
+                "a problem has one of two codes");
         require(!problem->message.empty(), "a problem says something");
         const nlohmann::json answer{{"message", problem->message}, {"param", problem->param}};
         require(!answer.dump().empty(), "a problem can be sent, so it is UTF-8"); // dump() throws if not

@@ -230,9 +230,8 @@ ParsedMessage parseClientMessage(std::string_view text)
     } catch (const Error &error) {
         const bool isTypeUnknown = error.kind() == ErrorKind::Unsupported;
         const std::string subject = error.subject() == "message" ? "" : error.subject(); // the text as a whole
-        parsed.content = Problem{.code = isTypeUnknown ? "unknown_type" : "invalid_request",
-                                 .message = error.what(),
-                                 .param = subject};
+        parsed.content = Problem{
+            .code = isTypeUnknown ? "unknown_type" : "invalid_request", .message = error.what(), .param = subject};
     }
     return parsed;
 }

@@ -232,11 +232,10 @@ struct Seen
     int step = 0;
 };
 
-using ClientMessage =
-    std::variant<LibraryWatch, DocumentCreate, DocumentRename, DocumentOrder, Edit, Lock, ChangeSettings, RevisionText,
-                 RevisionRestore, RunStart, RunAgain, RunOrder, RunStop, RunFreeze, RunHold, RunAlternatives,
-                 HistoryFrame, HistoryBranch, ProposalAccept, ProposalReject, ProposalChoose, ProposalTake,
-                 ProposalEdit, Seen>;
+using ClientMessage = std::variant<LibraryWatch, DocumentCreate, DocumentRename, DocumentOrder, Edit, Lock,
+                                   ChangeSettings, RevisionText, RevisionRestore, RunStart, RunAgain, RunOrder, RunStop,
+                                   RunFreeze, RunHold, RunAlternatives, HistoryFrame, HistoryBranch, ProposalAccept,
+                                   ProposalReject, ProposalChoose, ProposalTake, ProposalEdit, Seen>;
 
 /// Why a message was not understood or not obeyed.
 struct Problem

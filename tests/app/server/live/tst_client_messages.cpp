@@ -65,7 +65,9 @@ void TestClientMessages::everyTypeIsUnderstood_data()
 {
     QTest::addColumn<QByteArray>("text");
     QTest::addColumn<std::size_t>("index");
-    const auto row = [](const char *text, std::size_t index) { QTest::newRow(text) << QByteArray(text) << index; };
+    const auto row = [](const char *text, std::size_t index) {
+        QTest::newRow(text) << QByteArray(text) << index;
+    };
     row(R"({"type":"library.watch","query":"","binned":false})", kind<LibraryWatch>());
     row(R"({"type":"document.create"})", kind<DocumentCreate>());
     row(R"({"type":"document.rename","document":"d","title":"x"})", kind<DocumentRename>());
@@ -79,9 +81,9 @@ void TestClientMessages::everyTypeIsUnderstood_data()
     row(R"({"type":"revision.text","document":"d","revision":1})", kind<RevisionText>());
     row(R"({"type":"revision.restore","document":"d","revision":1})", kind<RevisionRestore>());
     for (const char *action : {"proofread", "rewrite", "renoise", "fill", "continue"})
-        row(qPrintable(QStringLiteral(
-                           R"({"type":"run.start","document":"d","version":1,"action":"%1","start":0,"end":0})")
-                           .arg(QLatin1String(action))),
+        row(qPrintable(
+                QStringLiteral(R"({"type":"run.start","document":"d","version":1,"action":"%1","start":0,"end":0})")
+                    .arg(QLatin1String(action))),
             kind<RunStart>());
     row(R"({"type":"run.start","document":"d","again":"r"})", kind<RunAgain>());
     for (const char *type : {"run.pause", "run.resume", "run.step", "history"})
@@ -159,8 +161,8 @@ void TestClientMessages::whatIsWrongIsNamed_data()
     row("start is negative", R"({"type":"edit","document":"d","version":1,"start":-1,"end":0,"text":""})", "start");
     row("start has a fraction", R"({"type":"edit","document":"d","version":1,"start":0.5,"end":1,"text":""})", "start");
     row("end before start", R"({"type":"edit","document":"d","version":1,"start":3,"end":2,"text":""})", "end");
-    row("end beyond 64 bits", R"({"type":"edit","document":"d","version":1,"start":0,"end":99999999999999999999,"text":""})",
-        "end");
+    row("end beyond 64 bits",
+        R"({"type":"edit","document":"d","version":1,"start":0,"end":99999999999999999999,"text":""})", "end");
     row("text is missing", R"({"type":"edit","document":"d","version":1,"start":0,"end":0})", "text");
     row("text is a list", R"({"type":"edit","document":"d","version":1,"start":0,"end":0,"text":["x"]})", "text");
     row("a NUL in a text", R"({"type":"edit","document":"d","version":1,"start":0,"end":0,"text":"a\u0000b"})", "text");
@@ -191,7 +193,8 @@ void TestClientMessages::whatIsWrongIsNamed_data()
     row("keep is text", R"({"type":"run.stop","run":"r","keep":"yes"})", "keep");
     const std::string canvas = R"("run":"r","lane":0,"canvas":0)";
     row("lane is missing", R"({"type":"run.hold","run":"r","canvas":0,"position":1,"held":true})", "lane");
-    row("lane is huge", R"({"type":"run.hold","run":"r","lane":4294967296,"canvas":0,"position":1,"held":true})", "lane");
+    row("lane is huge", R"({"type":"run.hold","run":"r","lane":4294967296,"canvas":0,"position":1,"held":true})",
+        "lane");
     row("held is missing", R"({"type":"run.hold",)" + canvas + R"(,"position":1})", "held");
     row("position is negative", R"({"type":"run.hold",)" + canvas + R"(,"position":-1,"held":true})", "position");
     row("changes are an object", R"({"type":"run.freeze",)" + canvas + R"(,"changes":{}})", "changes");
