@@ -4,6 +4,7 @@
 #include "kernels/attention_parts.cuh"
 #include "kernels/attention_variants.h"
 #include "kernels/bulk_copy.cuh"
+#include "kernels/chip.h"
 #include "kernels/launch.h"
 #include "kernels/ptx.cuh"
 #include "kernels/ptx_wgmma.cuh"
@@ -423,13 +424,8 @@ cudaError_t withHopperShape(std::int64_t headDim, Body body)
 
 bool hasHopperAttention()
 {
-    int device = 0;
-    int major = 0;
-    int minor = 0;
-    return cudaGetDevice(&device) == cudaSuccess &&
-           cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
-           cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) == cudaSuccess && major == 9 &&
-           minor == 0;
+    ChipChoices chip;
+    return currentChip(chip) == cudaSuccess && chip.wgmma;
 }
 
 cudaError_t canvasAttentionHopper(const CanvasAttentionArgs &args, cudaStream_t stream)

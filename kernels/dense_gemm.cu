@@ -3,6 +3,7 @@
 
 #include "kernels/dense_gemm.h"
 
+#include "kernels/chip.h"
 #include "kernels/dense_gemm_variants.h"
 #include "kernels/gelu.cuh"
 #include "kernels/ptx.cuh"
@@ -213,13 +214,8 @@ cudaError_t launchPortable(const DenseGemmArgs &args, cudaStream_t stream)
 
 bool isHopper()
 {
-    int device = 0;
-    int major = 0;
-    int minor = 0;
-    return cudaGetDevice(&device) == cudaSuccess &&
-           cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
-           cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) == cudaSuccess && major == 9 &&
-           minor == 0;
+    ChipChoices chip;
+    return currentChip(chip) == cudaSuccess && chip.wgmma;
 }
 
 bool isAllowed(const DenseGemmArgs &args)

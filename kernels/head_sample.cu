@@ -125,18 +125,6 @@ __device__ Candidate perturb(const CanvasLogits &canvas, const SampleSettings &s
     return __any_sync(kWholeWarp, best.losesTo(mine)) ? warpBest(mine) : best;
 }
 
-/// Integers in the order of the floats, and back.
-__device__ __forceinline__ int orderedInteger(float value)
-{
-    const int bits = __float_as_int(value);
-    return bits >= 0 ? bits : bits ^ 0x7FFFFFFF;
-}
-
-__device__ __forceinline__ float floatOfOrdered(int ordered)
-{
-    return __int_as_float(ordered >= 0 ? ordered : ordered ^ 0x7FFFFFFF);
-}
-
 /// Sum over the block in double, in a fixed tree. `scratch`: [kWarps].
 __device__ double blockSumDouble(double value, double *scratch)
 {

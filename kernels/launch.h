@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "kernels/chip.h"
+
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
@@ -34,7 +36,7 @@ template <typename... Parameters, typename... Arguments>
         return status;
     cudaLaunchAttribute attributes[2]{};
     unsigned count = 0;
-    if (major >= 9) {
+    if (major >= 9 && hasCodeFor(major)) { // code for less waits for nothing
         attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
         attributes[count++].val.programmaticStreamSerializationAllowed = 1;
     }

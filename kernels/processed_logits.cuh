@@ -163,6 +163,18 @@ __device__ __forceinline__ LogitVector processedBlock(const CanvasLogits &canvas
     return vector;
 }
 
+/// Integers in the order of the floats, and back.
+__device__ __forceinline__ int orderedInteger(float value)
+{
+    const int bits = __float_as_int(value);
+    return bits >= 0 ? bits : bits ^ 0x7FFFFFFF;
+}
+
+__device__ __forceinline__ float floatOfOrdered(int ordered)
+{
+    return __int_as_float(ordered >= 0 ? ordered : ordered ^ 0x7FFFFFFF);
+}
+
 /// A value and its id; the larger value wins, on a tie the lower id.
 struct Candidate
 {

@@ -4,6 +4,7 @@
 #include "engine/cuda/device.h"
 
 #include "engine/error.h"
+#include "kernels/chip.h"
 
 #include <array>
 
@@ -41,6 +42,10 @@ std::string capabilityProblem(int index)
     if (major < kLeastMajor)
         return std::string(properties.name) + " has compute capability " + std::to_string(major) + "." +
                std::to_string(minor) + ", needed is " + std::to_string(kLeastMajor) + ".0 or higher";
+    if (!kernels::runsOn(major, minor))
+        return std::string(properties.name) + " has compute capability " + std::to_string(major) + "." +
+               std::to_string(minor) + ", for which this build has no code (it was made for " + kernels::builtFor() +
+               ")";
     return {};
 }
 

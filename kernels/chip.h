@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 The Palimpsest developers
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "kernels/w4_product.h"
+
+#include <cuda_runtime_api.h>
+
+/// Which variants and tiles the launchers take on which chip: all that depends on it, in one table.
+namespace palimpsest::kernels {
+
+struct ChipChoices
+{
+    int major = 0;
+    int minor = 0;      ///< -1: any of that major
+    bool wgmma = false; ///< dense products and attention by the copy engine's tensor maps and wgmma (compiled for 90a)
+    W4Variant w4 = W4Variant::Portable;
+    int w4Warps = w4::kPortableWarps; ///< most multiplying warps of a block, 32 rows of weights each
+};
+
+/// Chips that differ from the safe default, which is what every other one gets: cp.async and mma.sync, blocks that fit
+/// 99 KiB of shared memory, compute capability 8.0 and up.
+inline constexpr ChipChoices kChips[] = {
+    // Measured on an H200.
+    {.major = 9, .minor = 0, .wgmma = true, .w4 = W4Variant::CopyEngine, .w4Warps = w4::kCopyEngineWarps},
+    // Not tuned: the same shared memory and copy engine as 9.0, but no wgmma.
+    {.major = 10, .minor = -1, .wgmma = false, .w4 = W4Variant::CopyEngine, .w4Warps = w4::kCopyEngineWarps},
+    // 12.x has the copy engine too, but too little shared memory to let it run ahead: the default.
+};
+
+/// Of the current device. Only what this build has machine code for: a chip that runs code of an older architecture
+/// (compiled by its driver) gets the default.
+[[nodiscard]] cudaError_t currentChip(ChipChoices &choices);
+
+/// Whether anything in this build runs on chips of that compute capability. Starts nothing on the device.
+[[nodiscard]] bool runsOn(int major, int minor);
+
+/// The architectures that this build was made for, as CMAKE_CUDA_ARCHITECTURES names them, separated by spaces.
+[[nodiscard]] const char *builtFor();
+
+#ifdef __CUDA_ARCH_LIST__
+/// Whether kernels were compiled for chips of that major version. Elsewhere the driver compiles code of an older
+/// architecture, in which nothing may be assumed that came later.
+[[nodiscard]] constexpr bool hasCodeFor(int major) noexcept
+{
+    constexpr int kArchitectures[] = {__CUDA_ARCH_LIST__};
+    for (const int architecture : kArchitectures)
+        if (architecture / 100 == major)
+            return true;
+    return false;
+}
+#endif
+
+} // namespace palimpsest::kernels
