@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,6 +28,8 @@ struct LockedRange
     friend bool operator==(const LockedRange &, const LockedRange &) = default;
 };
 
+inline constexpr std::size_t kExcerptBytes = 480;
+
 /// A document without its text, for lists.
 struct DocumentSummary
 {
@@ -38,6 +41,7 @@ struct DocumentSummary
     std::int64_t version = 0;                            ///< rises when text or locks change; see expectedVersion
     std::int64_t lastRevision = 0;
     std::int64_t textBytes = 0;
+    std::string excerpt; ///< how the text begins: whole characters, up to kExcerptBytes
 };
 
 struct Document

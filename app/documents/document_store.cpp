@@ -47,6 +47,21 @@ StoredDocument readDocument(Database &database, const OpaqueId &id)
     return stored;
 }
 
+/// How a text begins, or what a statement cut from it does, without a character that was cut through.
+std::string excerptOf(std::string_view text)
+{
+    text = text.substr(0, kExcerptBytes);
+    std::size_t behindLead = text.size();
+    while (behindLead > 0 && (static_cast<unsigned char>(text[behindLead - 1]) & 0xC0U) == 0x80U)
+        --behindLead;
+    if (behindLead == 0)
+        return {};
+    const auto lead = static_cast<unsigned char>(text[behindLead - 1]);
+    const std::size_t length = lead < 0x80U ? 1 : lead < 0xE0U ? 2 : lead < 0xF0U ? 3 : 4;
+    const bool isCut = text.size() - (behindLead - 1) < length;
+    return std::string(text.substr(0, isCut ? behindLead - 1 : text.size()));
+}
+
 void checkValues(const DocumentChange &change)
 {
     if (change.title)
@@ -85,6 +100,7 @@ bool apply(const DocumentChange &change, StoredDocument &stored)
     if (newText) {
         document.text = *change.text;
         document.summary.textBytes = static_cast<std::int64_t>(document.text.size());
+        document.summary.excerpt = excerptOf(document.text);
     }
     if (newLocks) {
         document.locks = *change.locks;
@@ -123,7 +139,8 @@ DocumentSummary readSummary(const Statement &row)
             .binnedMs = row.maybeInteger(4),
             .version = row.integer(5),
             .lastRevision = row.integer(6),
-            .textBytes = row.integer(7)};
+            .textBytes = row.integer(7),
+            .excerpt = excerptOf(row.bytes(8))};
 }
 
 ChangeTransaction::ChangeTransaction(Database &database, std::span<const SchemaStep> schema) : m_transaction(database)

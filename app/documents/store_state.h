@@ -55,8 +55,8 @@ private:
 /// The columns of `documents` that `readSummary` reads, from column 0 on.
 inline constexpr const char *kSummaryColumns =
     "documents.id, documents.title, documents.created_ms, documents.modified_ms, documents.binned_ms, "
-    "documents.version, documents.last_revision, documents.text_bytes";
-inline constexpr int kSummaryColumnCount = 8;
+    "documents.version, documents.last_revision, documents.text_bytes, substr(documents.text, 1, 480)"; // kExcerptBytes
+inline constexpr int kSummaryColumnCount = 9;
 [[nodiscard]] DocumentSummary readSummary(const Statement &row);
 
 } // namespace palimpsest::documents

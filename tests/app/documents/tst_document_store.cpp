@@ -40,6 +40,7 @@ private Q_SLOTS:
     void savesRaiseTheVersion();
     void aSaveOverAnotherOnesVersionChangesNothing();
     void savingTheSameIsNoChange();
+    void excerptsEndWithAWholeCharacter();
     void locksFitTheText_data();
     void locksFitTheText();
     void binAndBack();
@@ -212,6 +213,28 @@ void TestDocumentStore::savingTheSameIsNoChange()
     QVERIFY(outcome.saved);
     QCOMPARE(outcome.document.version, made.summary.version);
     QCOMPARE(outcome.document.modifiedMs, made.summary.modifiedMs);
+}
+
+void TestDocumentStore::excerptsEndWithAWholeCharacter()
+{
+    StoreFixture fixture;
+    const auto store = fixture.open();
+    const std::string grin = "\xF0\x9F\x98\x80";
+    for (std::size_t front = kExcerptBytes - 5; front <= kExcerptBytes + 1; ++front) {
+        const std::string text = std::string(front, 'x') + grin + "y";
+        const std::string wanted = front + grin.size() < kExcerptBytes ? text
+                                   : front + grin.size() == kExcerptBytes
+                                       ? std::string(front, 'x') + grin
+                                       : std::string(std::min(front, kExcerptBytes), 'x');
+        const Document made = store->create("t", text);
+        QCOMPARE(made.summary.excerpt, wanted);
+        QCOMPARE(store->list().front().excerpt, wanted);
+        QCOMPARE(store->search("t").front().document.excerpt, wanted);
+        QCOMPARE(store->saveText(made.summary.id, "short", {}, std::nullopt).document.excerpt, std::string("short"));
+        QCOMPARE(store->list().front().excerpt, std::string("short"));
+        store->erase(made.summary.id);
+    }
+    QCOMPARE(store->create("empty", "").summary.excerpt, std::string());
 }
 
 void TestDocumentStore::locksFitTheText_data()
