@@ -121,13 +121,16 @@ void EngineHost::State::run()
 
 void EngineHost::State::load()
 {
+    EngineState::Phase phase{};
     {
         const std::lock_guard lock(mutex);
-        if (current.phase == EngineState::Phase::Ready)
-            return;
+        phase = current.phase;
     }
+    if (phase == EngineState::Phase::Ready)
+        return;
     toldProgress = 0.0;
-    change({});
+    if (phase == EngineState::Phase::Failed)
+        change({});
     try {
         EngineParts parts = loader([this](double progress) { return reportProgress(progress); });
         parts.desk.onDeviceError = [this] {

@@ -104,20 +104,24 @@ void AlignedText::dropUnfinishedCharacter()
     }
 }
 
+std::size_t AlignedText::tokensWithin(std::size_t bytes) const
+{
+    return static_cast<std::size_t>(std::upper_bound(m_ends.begin(), m_ends.end(), bytes) - m_ends.begin());
+}
+
 std::size_t AlignedText::tokensCovering(std::size_t bytes) const
 {
-    if (bytes == 0) {
-        return 0;
-    }
-    const auto covering = std::lower_bound(m_ends.begin(), m_ends.end(), bytes);
-    assert(covering != m_ends.end());
-    return static_cast<std::size_t>(covering - m_ends.begin()) + 1;
+    const std::size_t within = tokensWithin(bytes);
+    const std::size_t covered = within == 0 ? 0 : m_ends[within - 1];
+    assert(covered == bytes || within < m_ends.size());
+    return covered < bytes ? within + 1 : within;
 }
 
 AnswerText::AnswerText(std::shared_ptr<const Tokenizer> tokenizer, std::vector<std::string> stopStrings)
     : m_tokenizer(std::move(tokenizer)),
       m_stopStrings(std::move(stopStrings)),
-      m_visible(m_tokenizer, DecodeSpecial::Skip)
+      m_visible(m_tokenizer, DecodeSpecial::Skip),
+      m_raw(m_tokenizer, DecodeSpecial::Keep)
 {
     assert(m_tokenizer != nullptr || m_stopStrings.empty());
 }
@@ -129,6 +133,7 @@ std::string AnswerText::append(std::span<const TokenId> ids)
     }
     for (const TokenId id : ids) {
         m_visible.push(id);
+        m_raw.push(id);
     }
     searchStopStrings();
     return settle(possibleStopBytes());
@@ -136,6 +141,7 @@ std::string AnswerText::append(std::span<const TokenId> ids)
 
 std::string AnswerText::finish(End end)
 {
+    m_finished = true;
     if (m_stopped) {
         return {};
     }
@@ -190,6 +196,30 @@ std::size_t AnswerText::possibleStopBytes() const
         }
     }
     return longest;
+}
+
+std::string AnswerText::takeRawText()
+{
+    if (m_tokenizer == nullptr) {
+        return {};
+    }
+    std::string piece;
+    if (m_stopped || m_finished) {
+        piece = rawText().substr(m_takenRawBytes);
+    } else if (const std::size_t count = settledTokens(); count > 0) {
+        const std::size_t end = m_raw.textEnd(count - 1); // a run that has ended for m_visible has for m_raw, too
+        piece = m_raw.text().substr(m_takenRawBytes, end - m_takenRawBytes);
+    }
+    m_takenRawBytes += piece.size();
+    return piece;
+}
+
+std::size_t AnswerText::settledTokens() const
+{
+    if (m_stopped) {
+        return m_visible.tokensCovering(m_textEnd);
+    }
+    return m_finished || m_tokenizer == nullptr ? m_visible.tokens().size() : m_visible.tokensWithin(m_settledBytes);
 }
 
 std::vector<TokenId> AnswerText::tokens() const

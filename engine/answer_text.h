@@ -33,7 +33,9 @@ public:
     [[nodiscard]] const std::vector<TokenId> &tokens() const noexcept { return m_tokens; }
     /// Byte of `text` at which the text of token `index` ends; for tokens that do not wait.
     [[nodiscard]] std::size_t textEnd(std::size_t index) const { return m_ends[index]; }
-    /// Fewest tokens whose text covers the first `bytes` bytes.
+    /// Tokens whose text ends within the first `bytes` bytes; those without text that stand there are among them.
+    [[nodiscard]] std::size_t tokensWithin(std::size_t bytes) const;
+    /// The same, and the token that is cut there, if one is.
     [[nodiscard]] std::size_t tokensCovering(std::size_t bytes) const;
 
 private:
@@ -66,6 +68,12 @@ public:
     /// Nothing follows: returns what was held back and may stay. May find a stop string, too.
     [[nodiscard]] std::string finish(End end);
 
+    /// What has settled since the last call, with special tokens spelled out, in whole tokens. Together with what the
+    /// call after `finish` (or after a stop string was found) gives: `rawText`.
+    [[nodiscard]] std::string takeRawText();
+    /// Tokens whose text has settled; after the end, as many as `tokens` has.
+    [[nodiscard]] std::size_t settledTokens() const;
+
     /// A stop string ended the answer; later ids are ignored.
     [[nodiscard]] bool stopped() const noexcept { return m_stopped; }
     [[nodiscard]] std::size_t tokenCount() const noexcept { return m_visible.tokens().size(); }
@@ -85,9 +93,12 @@ private:
     std::shared_ptr<const Tokenizer> m_tokenizer;
     std::vector<std::string> m_stopStrings;
     AlignedText m_visible;
+    AlignedText m_raw;              ///< the same tokens, special ones spelled out
     std::size_t m_settledBytes = 0; ///< of m_visible.text()
-    std::size_t m_textEnd = 0;      ///< where a stop string cut the text; valid if m_stopped
+    std::size_t m_takenRawBytes = 0;
+    std::size_t m_textEnd = 0; ///< where a stop string cut the text; valid if m_stopped
     bool m_stopped = false;
+    bool m_finished = false;
 };
 
 } // namespace palimpsest

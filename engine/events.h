@@ -6,6 +6,7 @@
 #include "engine/sampler.h"
 #include "engine/token.h"
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -47,6 +48,17 @@ struct StepEvent
     bool last = false;      ///< the canvas ends with this step
 };
 
+/// How sure the model was of one committed id, in the canvas's last step: a marginal of this position alone, at that
+/// step's temperature and with the rest of the canvas in sight; not a factor of the sequence's probability.
+struct TokenCertainty
+{
+    /// Natural logarithm of the id's probability; kUnlikelyLogProbability for an id that is not among the alternatives
+    /// (a frozen one may not be).
+    float logProbability = 0.0F;
+    std::array<Alternative, kAlternativeCount> alternatives{}; ///< descending; probability 0 = no alternative
+};
+inline constexpr float kUnlikelyLogProbability = -9999.0F;
+
 struct CanvasEvent
 {
     RequestId request = 0;
@@ -55,6 +67,12 @@ struct CanvasEvent
     int steps = 0;
     std::vector<TokenId> committed; ///< argmax canvas, padded behind the first end token
     std::string settledText; ///< text that became final with this canvas (stop strings and partial bytes held back)
+    /// The same stretch with special tokens spelled out, as far as whole tokens have settled. All pieces together are
+    /// the result's rawText.
+    std::string settledRawText = {};
+    /// Tokens of the answer, from its beginning, whose text is final. In the last event: as many as the result has.
+    std::int64_t settledTokens = 0;
+    std::vector<TokenCertainty> certainties = {}; ///< one for each of `committed`, if the request asks for them
 };
 
 struct PrefillEvent

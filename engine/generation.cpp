@@ -26,6 +26,17 @@ std::vector<TokenId> argmaxIds(std::span<const PositionResult> results)
     return ids;
 }
 
+TokenCertainty certaintyOf(TokenId id, const PositionResult &result)
+{
+    TokenCertainty certainty{kUnlikelyLogProbability, result.alternatives};
+    const auto *const found =
+        std::ranges::find_if(result.alternatives, [id](const Alternative &other) { return other.id == id; });
+    if (found != result.alternatives.end() && found->probability > 0.0F) {
+        certainty.logProbability = std::log(found->probability);
+    }
+    return certainty;
+}
+
 std::vector<float> entropies(std::span<const PositionResult> results)
 {
     std::vector<float> values;
@@ -49,6 +60,8 @@ struct Generation::State
     void checkResults() const;
     [[nodiscard]] std::vector<TokenId> nextCanvas(std::span<const std::uint8_t> accepted) const;
     [[nodiscard]] CanvasEvent commit(const StepEvent &last, CanvasStop stop);
+    void settle(CanvasEvent &event);
+    void truncateDraws();
     [[nodiscard]] std::int64_t canvasNumber() const { return static_cast<std::int64_t>(canvases.size()); }
     [[nodiscard]] NoiseAddress address(int step) const
     {
@@ -64,7 +77,8 @@ struct Generation::State
     AnswerText answer;
     Phase phase = Phase::Encode;
     FinishReason finish = FinishReason::Budget;
-    std::vector<CanvasRecord> canvases; ///< committed ones
+    std::vector<CanvasRecord> canvases;      ///< committed ones
+    std::vector<TokenCertainty> certainties; ///< of the answer's tokens, if wanted
 
     // The running canvas.
     std::vector<TokenId> current;
@@ -156,9 +170,31 @@ std::vector<TokenId> Generation::State::nextCanvas(std::span<const std::uint8_t>
     return next;
 }
 
+void Generation::State::settle(CanvasEvent &event)
+{
+    event.settledRawText = answer.takeRawText();
+    event.settledTokens = static_cast<std::int64_t>(answer.settledTokens());
+}
+
+void Generation::State::truncateDraws()
+{
+    if (!request.truncation.isActive()) {
+        return;
+    }
+    const NoiseAddress noise = address(countdown);
+    for (std::size_t position = 0; position < results.size(); ++position) {
+        truncateDraw(request.truncation, noise, static_cast<std::uint32_t>(position), results[position]);
+    }
+}
+
 CanvasEvent Generation::State::commit(const StepEvent &last, CanvasStop stop)
 {
-    CanvasEvent event{id, canvasNumber(), stop, stepsDone(), last.argmax, {}};
+    CanvasEvent event{.request = id,
+                      .canvas = canvasNumber(),
+                      .stop = stop,
+                      .steps = stepsDone(),
+                      .committed = last.argmax,
+                      .settledText = {}};
     const auto isEnd = [this](TokenId candidate) {
         return std::binary_search(plan.endOfTurnIds.begin(), plan.endOfTurnIds.end(), candidate);
     };
@@ -170,9 +206,16 @@ CanvasEvent Generation::State::commit(const StepEvent &last, CanvasStop stop)
 
     const auto answerIds = static_cast<std::int64_t>(end - event.committed.begin());
     const std::int64_t budget = request.maxNewTokens - static_cast<std::int64_t>(answer.tokenCount());
-    event.settledText =
-        answer.append(std::span(event.committed).first(static_cast<std::size_t>(std::min(answerIds, budget))));
-    canvases.push_back({event.committed, event.steps, stop, last.meanEntropyNats});
+    const auto taken = static_cast<std::size_t>(std::min(answerIds, budget));
+    event.settledText = answer.append(std::span(event.committed).first(taken));
+    if (request.wantsCertainties) {
+        for (std::size_t position = 0; position < event.committed.size(); ++position) {
+            event.certainties.push_back(certaintyOf(event.committed[position], last.positions[position]));
+        }
+        certainties.insert(certainties.end(), event.certainties.begin(),
+                           event.certainties.begin() + static_cast<std::ptrdiff_t>(taken));
+    }
+    canvases.push_back({event.committed, event.steps, stop, last.meanEntropyNats, event.certainties});
 
     const bool isLast = ends || answerIds >= budget || canvases.size() == plan.canvasLengths.size();
     if (isLast) {
@@ -183,6 +226,7 @@ CanvasEvent Generation::State::commit(const StepEvent &last, CanvasStop stop)
     if (answer.stopped()) {
         finish = FinishReason::StopString;
     }
+    settle(event);
     if (isLast || answer.stopped()) {
         phase = Phase::Done;
     } else {
@@ -258,6 +302,7 @@ Generation::StepOutcome Generation::denoised(double stepMs, double elapsedMs)
     State &state = *m_state;
     assert(state.phase == Phase::Denoise);
     state.checkResults();
+    state.truncateDraws();
     for (std::size_t position = 0; position < state.results.size(); ++position) {
         if (state.isFrozen(position)) {
             state.results[position].argmax = state.frozenIds[position];
@@ -321,12 +366,14 @@ std::optional<CanvasEvent> Generation::cancel()
     }
     state.phase = Phase::Done;
     state.finish = FinishReason::Cancelled;
-    return CanvasEvent{state.id,
-                       state.canvasNumber(),
-                       CanvasStop::Cancelled,
-                       state.stepsDone(),
-                       {},
-                       state.answer.finish(AnswerText::End::Cut)};
+    CanvasEvent event{.request = state.id,
+                      .canvas = state.canvasNumber(),
+                      .stop = CanvasStop::Cancelled,
+                      .steps = state.stepsDone(),
+                      .committed = {},
+                      .settledText = state.answer.finish(AnswerText::End::Cut)};
+    state.settle(event);
+    return event;
 }
 
 GenerationResult Generation::takeResult()
@@ -340,6 +387,8 @@ GenerationResult Generation::takeResult()
     result.rawText = state.answer.rawText();
     result.finish = state.finish;
     result.canvases = std::move(state.canvases);
+    result.certainties = std::move(state.certainties);
+    result.certainties.resize(std::min(result.certainties.size(), result.tokens.size()));
     result.seed = state.request.seed;
     result.promptTokens = static_cast<std::int64_t>(state.request.prompt.size());
     return result;

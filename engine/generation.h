@@ -7,6 +7,7 @@
 #include "engine/events.h"
 #include "engine/sampler.h"
 #include "engine/tokenizer.h"
+#include "engine/truncation.h"
 
 #include <cstdint>
 #include <memory>
@@ -33,6 +34,7 @@ struct GenerationRequest
 {
     std::vector<TokenId> prompt;
     SamplerSettings sampler;
+    Truncation truncation; ///< of the draws; the argmax is untouched
     std::uint64_t seed = 0;
     std::int64_t maxNewTokens = 256;  ///< never exceeded
     std::vector<TokenId> eosTokenIds; ///< end the generation; empty = run to the budget
@@ -42,6 +44,7 @@ struct GenerationRequest
     std::optional<CanvasStart> firstCanvas;
     bool singleCanvas = false; ///< stop after one canvas whatever it holds (edits)
     bool startPaused = false;
+    bool wantsCertainties = false; ///< results and canvas events then carry them
 };
 
 struct CanvasRecord
@@ -49,7 +52,8 @@ struct CanvasRecord
     std::vector<TokenId> committed; ///< uncut argmax canvas, padded behind the first end token
     int steps = 0;
     CanvasStop stop = CanvasStop::Converged;
-    float meanEntropyNats = 0.0F; ///< of the last step
+    float meanEntropyNats = 0.0F;                 ///< of the last step
+    std::vector<TokenCertainty> certainties = {}; ///< one for each of `committed`, if the request asked for them
 };
 
 struct GenerationResult
@@ -60,6 +64,7 @@ struct GenerationResult
     std::string rawText; ///< decoded with special tokens kept (thought and tool markers), for ChatFormat::parseReply
     FinishReason finish = FinishReason::EndOfTurn;
     std::vector<CanvasRecord> canvases;
+    std::vector<TokenCertainty> certainties; ///< one for each of `tokens`, if the request asked for them
     std::uint64_t seed = 0;
     std::int64_t promptTokens = 0;
     std::int64_t reusedPromptTokens = 0;

@@ -141,6 +141,7 @@ std::vector<std::int64_t> canvasLengths(const GenerationRequest &request, const 
 RequestPlan checkRequest(const GenerationRequest &request, const ModelConfig &model, const Tokenizer *tokenizer)
 {
     validate(request.sampler);
+    validate(request.truncation);
     if (request.prompt.empty()) {
         refuse("prompt", "it has no tokens; at least one is wanted");
     }

@@ -21,7 +21,53 @@ private Q_SLOTS:
     void charactersAcrossCanvases();
     void budgetEndsOnAWholeCharacter();
     void cancelTellsTheHeldBackText();
+    void rawPiecesAreTheRawText_data();
+    void rawPiecesAreTheRawText();
 };
+
+void TestGenerationText::rawPiecesAreTheRawText_data()
+{
+    QTest::addColumn<QString>("stop");
+    QTest::addColumn<QString>("raw");
+    QTest::newRow("no stop string") << ""
+                                    << "<|channel>thought\none two<channel|>three 漢 four";
+    QTest::newRow("in the answer") << "ee 漢"
+                                   << "<|channel>thought\none two<channel|>thr";
+    QTest::newRow("right behind a marker") << "thr"
+                                           << "<|channel>thought\none two<channel|>";
+    QTest::newRow("in front of a marker") << "two"
+                                          << "<|channel>thought\none ";
+    QTest::newRow("across a marker") << "othree"
+                                     << "<|channel>thought\none tw";
+    QTest::newRow("at the beginning") << "thought"
+                                      << "<|channel>";
+}
+
+void TestGenerationText::rawPiecesAreTheRawText()
+{
+    QFETCH(QString, stop);
+    QFETCH(QString, raw);
+    const auto tokenizer = demoTokenizer();
+    const Ids script = tokenizer->encode("<|channel>thought\none two<channel|>three 漢 four", SpecialTokens::Parse);
+    for (const std::int64_t length : {1, 2, 3, 64}) {
+        GenerationRequest request = basicRequest();
+        request.maxNewTokens = static_cast<std::int64_t>(script.size());
+        if (!stop.isEmpty()) {
+            request.stopStrings = {stop.toStdString()};
+        }
+        Driver driver(request, certainModel(inCanvases(script, static_cast<std::size_t>(length))),
+                      {.vocabSize = 8192, .canvasLength = length}, tokenizer);
+        const GenerationResult result = driver.finish();
+        QCOMPARE(QString::fromStdString(result.rawText), raw);
+        QCOMPARE(QString::fromStdString(settledRawText(driver.canvases)), raw);
+        QCOMPARE(driver.canvases.back().settledTokens, static_cast<std::int64_t>(result.tokens.size()));
+        std::string soFar;
+        for (const CanvasEvent &canvas : driver.canvases) {
+            soFar += canvas.settledRawText;
+            QVERIFY(raw.startsWith(QString::fromStdString(soFar)));
+        }
+    }
+}
 
 void TestGenerationText::stopStringAcrossCanvases()
 {

@@ -98,6 +98,15 @@ inline std::string settledText(const std::vector<CanvasEvent> &canvases)
     return all;
 }
 
+inline std::string settledRawText(const std::vector<CanvasEvent> &canvases)
+{
+    std::string all;
+    for (const CanvasEvent &canvas : canvases) {
+        all += canvas.settledRawText;
+    }
+    return all;
+}
+
 /// `ids` cut into canvases of `length`.
 inline std::vector<Ids> inCanvases(const Ids &ids, std::size_t length)
 {

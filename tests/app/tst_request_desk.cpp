@@ -1,0 +1,394 @@
+// SPDX-FileCopyrightText: 2026 The Palimpsest developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "app/request_desk.h"
+#include "tests/support/scheduler_bench.h"
+
+#include <QTest>
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <random>
+#include <string>
+#include <thread>
+
+using namespace palimpsest;
+using namespace palimpsest::test;
+
+namespace {
+
+/// A desk over a fake whose steps wait at a gate, so that the test says how far things go.
+struct DeskBench
+{
+    explicit DeskBench(DeskSettings settings, FakeModel model = settlingModel(64))
+    {
+        log->beforeDenoise = [this](std::span<const DenoiseJob>) {
+            gate.pass();
+        };
+        desk = std::make_unique<RequestDesk>(std::make_unique<FakeBackend>(FakeSettings{}, std::move(model), log),
+                                             nullptr, settings);
+    }
+    ~DeskBench()
+    {
+        gate.open();
+        desk.reset();
+    }
+    DeskBench(const DeskBench &) = delete;
+    DeskBench &operator=(const DeskBench &) = delete;
+
+    Gate gate;
+    std::shared_ptr<FakeLog> log = std::make_shared<FakeLog>();
+    std::unique_ptr<RequestDesk> desk;
+};
+
+/// Names of requests in the order in which they ended, with their outcomes.
+class Ends
+{
+public:
+    RequestDesk::Completion of(const std::string &name)
+    {
+        return [this, name](Outcome outcome) {
+            const std::lock_guard lock(m_mutex);
+            m_order.push_back(name);
+            m_outcomes.emplace(name, std::move(outcome));
+            m_changed.notify_all();
+        };
+    }
+    std::vector<std::string> wait(std::size_t count)
+    {
+        std::unique_lock lock(m_mutex);
+        m_changed.wait(lock, [&] { return m_order.size() >= count; });
+        return m_order;
+    }
+    GenerationResult result(const std::string &name)
+    {
+        const std::lock_guard lock(m_mutex);
+        return std::get<GenerationResult>(m_outcomes.at(name));
+    }
+    std::size_t count() const
+    {
+        const std::lock_guard lock(m_mutex);
+        return m_order.size();
+    }
+
+private:
+    mutable std::mutex m_mutex;
+    std::condition_variable m_changed;
+    std::vector<std::string> m_order;
+    std::map<std::string, Outcome> m_outcomes;
+};
+
+ErrorKind refusalOf(const std::function<void()> &work)
+{
+    try {
+        work();
+    } catch (const Error &error) {
+        return error.kind();
+    }
+    return ErrorKind::Io;
+}
+
+} // namespace
+
+class TestRequestDesk : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void clientsTakeTurns();
+    void positionsTellWhatComesBefore();
+    void aFullQueueRefusesF057();
+    void aWaitingRequestIsCancelledAtOnceF064();
+    void aRunningRequestIsCancelledWithinAStepF064();
+    void batchesFormAndAreNotExceeded();
+    void pausedRequestsDoNotHoldUpTheQueue();
+    void ordersGivenWhileWaitingAreKept();
+    void refusesBadRequestsAtOnce();
+    void closingEndsEverythingOnce();
+    void ticketsOutliveTheDesk();
+    void completionsMaySubmit();
+    void manyThreadsAtOnce();
+};
+
+void TestRequestDesk::clientsTakeTurns()
+{
+    DeskBench bench({.maxBatch = 1});
+    Ends ends;
+    for (const char *name : {"a0", "a1", "a2", "a3"})
+        bench.desk->submit("a", requestFor(1, 5, 8), nullptr, ends.of(name));
+    for (const char *name : {"b0", "b1"})
+        bench.desk->submit("b", requestFor(2, 5, 8), nullptr, ends.of(name));
+    bench.desk->submit("c", requestFor(3, 5, 8), nullptr, ends.of("c0"));
+    bench.gate.open();
+    QCOMPARE(ends.wait(7), (std::vector<std::string>{"a0", "a1", "b0", "c0", "a2", "b1", "a3"}));
+}
+
+void TestRequestDesk::positionsTellWhatComesBefore()
+{
+    DeskBench bench({.maxBatch = 1});
+    Ends ends;
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::map<std::string, std::vector<int>> told;
+    const auto teller = [&](const std::string &name) {
+        return [&, name](int position) {
+            const std::lock_guard lock(mutex);
+            told[name].push_back(position);
+            changed.notify_all();
+        };
+    };
+    bench.desk->submit("a", requestFor(1, 5, 8), nullptr, ends.of("a0"));
+    std::vector<Ticket> tickets;
+    for (const char *name : {"a1", "a2", "a3"})
+        tickets.push_back(bench.desk->submit("a", requestFor(1, 5, 8), nullptr, ends.of(name), teller(name)));
+    QCOMPARE(tickets[2].queuePosition(), 2);
+    QVERIFY(tickets[2].waiting());
+    tickets.push_back(bench.desk->submit("b", requestFor(2, 5, 8), nullptr, ends.of("b0"), teller("b0")));
+    QCOMPARE(tickets[0].queuePosition(), 0);
+    QCOMPARE(tickets[3].queuePosition(), 1);
+    QCOMPARE(tickets[1].queuePosition(), 2); // b comes between
+    QCOMPARE(tickets[2].queuePosition(), 3);
+    {
+        std::unique_lock lock(mutex);
+        changed.wait(lock, [&] { return !told["b0"].empty() && told["a3"].size() >= 1 && told["a3"].back() == 3; });
+        QCOMPARE(told["b0"].front(), 1);
+    }
+    tickets[0].cancel();
+    QCOMPARE(tickets[2].queuePosition(), 2);
+    bench.gate.open();
+    ends.wait(5);
+    QCOMPARE(tickets[2].queuePosition(), 0);
+    QVERIFY(!tickets[2].waiting());
+}
+
+void TestRequestDesk::aFullQueueRefusesF057()
+{
+    DeskBench bench({.maxBatch = 2, .queueCapacity = 3});
+    Ends ends;
+    for (int i = 0; i < 5; ++i)
+        bench.desk->submit("a", requestFor(1, 5, 8), nullptr, ends.of(std::to_string(i)));
+    QCOMPARE(refusalOf([&] { bench.desk->submit("b", requestFor(2), nullptr, ends.of("b")); }), ErrorKind::QueueFull);
+    QVERIFY(bench.desk->secondsUntilFree() >= 1);
+    QCOMPARE(bench.desk->status().waiting, 3);
+    QCOMPARE(bench.desk->status().running, 2);
+    bench.gate.open();
+    ends.wait(5);
+    bench.desk->submit("b", requestFor(2, 5, 8), nullptr, ends.of("b"));
+    QCOMPARE(ends.wait(6).back(), "b");
+    QCOMPARE(bench.desk->status().submitted, std::uint64_t{6});
+    QCOMPARE(bench.desk->status().completed, std::uint64_t{6});
+
+    DeskBench none({.maxBatch = 1, .queueCapacity = 0});
+    none.desk->submit("a", requestFor(1, 5, 8), nullptr, ends.of("only"));
+    QCOMPARE(refusalOf([&] { none.desk->submit("a", requestFor(2), nullptr, ends.of("x")); }), ErrorKind::QueueFull);
+    none.gate.open();
+    ends.wait(7);
+}
+
+void TestRequestDesk::aWaitingRequestIsCancelledAtOnceF064()
+{
+    DeskBench bench({.maxBatch = 1});
+    Ends ends;
+    bench.desk->submit("a", requestFor(1, 5, 8), nullptr, ends.of("runs"));
+    bench.gate.waitForArrival(1); // in its first step, and stays there
+    Ticket waiting = bench.desk->submit("a", requestFor(77, 5, 8), nullptr, ends.of("waits"));
+    waiting.cancel();
+    QCOMPARE(bench.desk->status().waiting, 0);
+    QCOMPARE(ends.wait(1), std::vector<std::string>{"waits"});
+    QCOMPARE(ends.result("waits").finish, FinishReason::Cancelled);
+    QCOMPARE(ends.result("waits").seed, std::uint64_t{77});
+    QCOMPARE(ends.result("waits").promptTokens, 5);
+    waiting.cancel(); // nothing more
+    bench.gate.open();
+    ends.wait(2);
+    QCOMPARE(ends.count(), std::size_t{2});
+}
+
+void TestRequestDesk::aRunningRequestIsCancelledWithinAStepF064()
+{
+    DeskBench bench({.maxBatch = 1});
+    Ends ends;
+    Ticket ticket = bench.desk->submit("a", endlessRequest(), nullptr, ends.of("endless"));
+    bench.desk->submit("b", requestFor(1, 5, 8), nullptr, ends.of("next"));
+    bench.gate.waitForArrival(1);
+    ticket.cancel();
+    bench.gate.permit(1); // the step in flight
+    QCOMPARE(ends.wait(1), std::vector<std::string>{"endless"});
+    bench.gate.open();
+    QCOMPARE(ends.wait(2).back(), "next");
+}
+
+void TestRequestDesk::batchesFormAndAreNotExceeded()
+{
+    DeskBench bench({.maxBatch = 3});
+    Ends ends;
+    bench.desk->submit("a", requestFor(1), nullptr, ends.of("first"));
+    bench.gate.waitForArrival(1);
+    for (int i = 0; i < 8; ++i)
+        bench.desk->submit(std::to_string(i), requestFor(static_cast<std::uint64_t>(i)), nullptr, ends.of("other"));
+    bench.gate.open();
+    ends.wait(9);
+    QCOMPARE(bench.log->counts().largestBatch, std::size_t{3});
+}
+
+void TestRequestDesk::pausedRequestsDoNotHoldUpTheQueue()
+{
+    DeskBench bench({.maxBatch = 1});
+    bench.gate.open();
+    Ends ends;
+    GenerationRequest paused = requestFor(1, 5, 8);
+    paused.startPaused = true;
+    std::vector<Ticket> tickets;
+    for (const char *name : {"p0", "p1"})
+        tickets.push_back(bench.desk->submit("p", paused, nullptr, ends.of(name)));
+    bench.desk->submit("a", requestFor(2, 5, 8), nullptr, ends.of("a"));
+    QCOMPARE(ends.wait(1), std::vector<std::string>{"a"});
+    for (Ticket &ticket : tickets)
+        ticket.resume();
+    ends.wait(3);
+    QCOMPARE(bench.desk->status().running, 0);
+}
+
+void TestRequestDesk::ordersGivenWhileWaitingAreKept()
+{
+    DeskBench bench({.maxBatch = 1});
+    Ends ends;
+    const auto recorder = std::make_shared<Recorder>();
+    bench.desk->submit("a", requestFor(1, 5, 8), nullptr, ends.of("runs"));
+    Ticket ticket = bench.desk->submit("a", requestFor(5, 5, 8), recorder, ends.of("waits"));
+    ticket.pause();
+    ticket.step();
+    ticket.step();
+    ticket.freeze(0, {{.position = 3, .id = 42}});
+    QCOMPARE(refusalOf([&] { ticket.freeze(0, {{.position = 8, .id = 42}}); }), ErrorKind::InvalidArgument);
+    ticket.freeze(9, {{.position = 3, .id = 42}}); // never a canvas of it
+    bench.gate.open();
+    recorder->waitForSteps(2);
+    QCOMPARE(recorder->events().steps.front()->input[3], 42);
+    QCOMPARE(ends.count(), std::size_t{1});
+    ticket.resume();
+    ends.wait(2);
+    QCOMPARE(ends.result("waits").tokens[3], 42);
+}
+
+void TestRequestDesk::refusesBadRequestsAtOnce()
+{
+    DeskBench bench({.maxBatch = 1});
+    Ends ends;
+    GenerationRequest empty = requestFor(1);
+    empty.prompt.clear();
+    QCOMPARE(refusalOf([&] { bench.desk->submit("a", empty, nullptr, ends.of("x")); }), ErrorKind::InvalidArgument);
+    QCOMPARE(refusalOf([&] { bench.desk->submit("a", requestFor(1, 5, 5000), nullptr, ends.of("x")); }),
+             ErrorKind::ContextLength);
+    QCOMPARE(refusalOf([] { DeskBench({.maxBatch = 0}); }), ErrorKind::InvalidArgument);
+    QCOMPARE(bench.desk->status().submitted, std::uint64_t{0});
+    QCOMPARE(ends.count(), std::size_t{0});
+}
+
+void TestRequestDesk::closingEndsEverythingOnce()
+{
+    DeskBench bench({.maxBatch = 2});
+    Ends ends;
+    for (int i = 0; i < 6; ++i)
+        bench.desk->submit(std::to_string(i % 2), endlessRequest(), nullptr, ends.of(std::to_string(i)));
+    bench.gate.waitForArrival(1);
+    std::thread closer([&] { bench.desk->close(); });
+    bench.gate.open();
+    closer.join();
+    QCOMPARE(ends.count(), std::size_t{6});
+    for (int i = 0; i < 6; ++i)
+        QCOMPARE(ends.result(std::to_string(i)).finish, FinishReason::Cancelled);
+    QCOMPARE(refusalOf([&] { bench.desk->submit("a", requestFor(1), nullptr, ends.of("x")); }), ErrorKind::Backend);
+    QCOMPARE(bench.log->counts().liveSequences, 0);
+    const DeskStatus status = bench.desk->status();
+    QCOMPARE(status.running + status.waiting, 0);
+    QCOMPARE(status.completed, status.submitted);
+    bench.desk->close();
+}
+
+void TestRequestDesk::ticketsOutliveTheDesk()
+{
+    Ticket ticket;
+    ticket.cancel();
+    Ends ends;
+    {
+        DeskBench bench({.maxBatch = 1});
+        ticket = bench.desk->submit("a", endlessRequest(), nullptr, ends.of("endless"));
+    }
+    QVERIFY(ticket);
+    ticket.pause();
+    ticket.step();
+    ticket.resume();
+    ticket.freeze(0, {{.position = 1, .id = 2}});
+    ticket.cancel();
+    QCOMPARE(ticket.queuePosition(), 0);
+    QCOMPARE(ends.count(), std::size_t{1});
+}
+
+void TestRequestDesk::completionsMaySubmit()
+{
+    DeskBench bench({.maxBatch = 1});
+    bench.gate.open();
+    Ends ends;
+    std::atomic<int> left = 20;
+    std::function<void(Outcome)> again = [&](const Outcome &outcome) {
+        if (left-- > 0)
+            bench.desk->submit("a", requestFor(1, 5, 8), nullptr, again);
+        else
+            ends.of("last")(outcome);
+    };
+    bench.desk->submit("a", requestFor(1, 5, 8), nullptr, again);
+    ends.wait(1);
+}
+
+void TestRequestDesk::manyThreadsAtOnce()
+{
+    DeskBench bench({.maxBatch = 4, .queueCapacity = 12});
+    bench.gate.open();
+    constexpr int kThreads = 4;
+    constexpr int kEach = 60;
+    std::atomic<int> accepted = 0;
+    std::atomic<int> ended = 0;
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < kThreads; ++thread) {
+        threads.emplace_back([&, thread] {
+            std::mt19937 random(static_cast<unsigned>(thread));
+            for (int i = 0; i < kEach; ++i) {
+                try {
+                    Ticket ticket = bench.desk->submit(
+                        std::to_string(thread), requestFor(random() % 50, 3, 16), nullptr,
+                        [&](const Outcome &) { ++ended; }, [](int) {});
+                    ++accepted;
+                    switch (random() % 4) {
+                    case 0:
+                        ticket.cancel();
+                        break;
+                    case 1:
+                        ticket.pause();
+                        ticket.step();
+                        static_cast<void>(ticket.queuePosition());
+                        ticket.resume();
+                        break;
+                    default:
+                        break;
+                    }
+                } catch (const Error &error) {
+                    if (error.kind() != ErrorKind::QueueFull)
+                        qFatal("%s", error.what());
+                    std::this_thread::yield();
+                }
+            }
+        });
+    }
+    for (std::thread &thread : threads)
+        thread.join();
+    QTRY_COMPARE(ended.load(), accepted.load());
+    const DeskStatus status = bench.desk->status();
+    QCOMPARE(status.submitted, static_cast<std::uint64_t>(accepted.load()));
+    QCOMPARE(status.completed, status.submitted);
+    QCOMPARE(status.running + status.waiting, 0);
+}
+
+QTEST_GUILESS_MAIN(TestRequestDesk)
+#include "tst_request_desk.moc"
