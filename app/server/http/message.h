@@ -55,8 +55,8 @@ struct Response
 {
     int status = 200;
     std::string type = "application/json"; ///< Content-Type; empty for none (204, 304)
-    std::string body;
-    HeaderFields fields; ///< further ones
+    std::string body = {};
+    HeaderFields fields = {}; ///< further ones
 };
 
 /// What an error object says; see errorBody().

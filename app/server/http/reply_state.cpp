@@ -22,6 +22,8 @@ constexpr std::chrono::seconds kRoomTimeout{10};
 
 } // namespace
 
+ReplyState::ReplyState() : m_serverThread(QThread::currentThread()) {}
+
 void ReplyState::begin(Kind kind, Response head)
 {
     const std::lock_guard lock(m_mutex);
@@ -38,7 +40,7 @@ void ReplyState::begin(Kind kind, Response head)
 bool ReplyState::push(std::string_view text, Waiting waiting)
 {
     std::unique_lock lock(m_mutex);
-    const bool mayWait = waiting == Waiting::Yes && m_sink != nullptr && m_sink->thread() != QThread::currentThread();
+    const bool mayWait = waiting == Waiting::Yes && QThread::currentThread() != m_serverThread;
     if (!isOpen() || !m_begun || (mayWait && !waitForRoom(lock)))
         return false;
     if (!mayWait && m_text.size() + text.size() > kMostBytes && !m_text.empty()) {
@@ -170,9 +172,9 @@ ReplyState::Taken ReplyState::take(std::size_t unsentBytes)
         const std::lock_guard lock(m_mutex);
         m_posted = false;
         m_unsentBytes = unsentBytes;
-        taken.head = std::exchange(m_head, std::nullopt);
         taken.kind = m_kind;
         if (m_end == End::CutOff || unsentBytes < kHighWaterBytes) {
+            taken.head = std::exchange(m_head, std::nullopt);
             taken.text = std::exchange(m_text, {});
             taken.end = m_end;
         }

@@ -16,6 +16,7 @@
 #include <string_view>
 
 class QObject;
+class QThread;
 
 namespace palimpsest::http {
 
@@ -46,6 +47,8 @@ public:
         End end = End::Open; ///< after the text
     };
 
+    ReplyState(); ///< on the server's thread, which never waits in push()
+
     // The reply's side.
     void begin(Kind kind, Response head);
     bool push(std::string_view text, Waiting waiting);
@@ -72,8 +75,9 @@ private:
     void post();       ///< under the lock
     bool waitForRoom(std::unique_lock<std::mutex> &lock);
 
-    mutable std::mutex m_mutex; // guards all below
+    mutable std::mutex m_mutex; // guards all below but the thread
     std::condition_variable m_room;
+    const QThread *const m_serverThread;
     QObject *m_sink = nullptr;
     std::function<void()> m_wake;
     std::function<void()> m_callback;

@@ -17,9 +17,10 @@ Reply Call::claim()
     return Reply(m_state);
 }
 
-void Routes::add(std::string_view method, std::string_view pattern, Handler handler, BodyType body)
+void Routes::add(std::string_view method, std::string_view pattern, Handler handler, BodyType body, Access access)
 {
-    m_routes.push_back({std::string(method), std::string(pattern), std::move(handler), body});
+    assert(access == Access::Key || pattern.find('<') == std::string_view::npos);
+    m_routes.push_back({std::string(method), std::string(pattern), std::move(handler), body, access});
 }
 
 void Routes::addWebSocket(std::string_view path, WebSocketHandler handler)

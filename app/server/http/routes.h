@@ -62,13 +62,19 @@ enum class BodyType : std::uint8_t {
     Any,
 };
 
+/// Who may ask.
+enum class Access : std::uint8_t {
+    Key,  ///< where API keys are in use, only those who have one
+    Open, ///< everybody; only for patterns without placeholders
+};
+
 /// The table of what the server answers. Made on any thread before the server starts, which then copies it.
 ///
 ///     routes.add("GET", "/v1/models/<rest>", [models](Call &call) -> Answer { ... });
 ///
 /// A pattern is a path; a segment `<arg>` stands for one segment that is not empty, a last segment `<rest>` for all
 /// that follows, slashes too, not empty. Patterns without either win over others, then those that were added first. A
-/// pattern answers by itself: HEAD through GET, OPTIONS (204), other methods (405 with Allow). No pattern: 404.
+/// pattern answers by itself: through GET, to OPTIONS (204), and to other methods (405 with Allow). No pattern: 404.
 class Routes
 {
 public:
@@ -78,6 +84,7 @@ public:
         std::string pattern;
         Handler handler;
         BodyType body = BodyType::Json;
+        Access access = Access::Key;
     };
     struct WebSocketRoute
     {
@@ -85,7 +92,8 @@ public:
         WebSocketHandler handler;
     };
 
-    void add(std::string_view method, std::string_view pattern, Handler handler, BodyType body = BodyType::Json);
+    void add(std::string_view method, std::string_view pattern, Handler handler, BodyType body = BodyType::Json,
+             Access access = Access::Key);
     void addWebSocket(std::string_view path, WebSocketHandler handler);
 
     [[nodiscard]] const std::vector<Route> &routes() const noexcept { return m_routes; }

@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: 2026 The Palimpsest developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "app/server/http/gate.h"
+
+#include "app/server/http/connection.h"
+#include "app/server/http/exchange.h"
+#include "app/server/http/qt_routing.h"
+
+#include <QHostAddress>
+#include <QTcpSocket>
+#include <QTimer>
+#include <QWebSocket>
+#include <QWebSocketServer>
+#include <chrono>
+#include <memory>
+#include <unistd.h>
+#include <utility>
+
+namespace palimpsest::http {
+
+namespace {
+
+/// With Qt's 50, a burst of clients waits a second for its next SYN.
+constexpr int kBacklog = 256;
+constexpr std::chrono::milliseconds kAcceptAgainTime{200}; // after the system had no descriptor for a client
+constexpr quint64 kMostFrameBytes = quint64{64} << 10U;
+constexpr quint64 kMostMessageBytes = quint64{256} << 10U;
+/// The kernel would take megabytes for a client that does not read, and bytesToWrite() would show none of it.
+constexpr int kWebSocketSendBytes = 64 << 10;
+
+} // namespace
+
+Gate::Gate(GateSettings settings, QWebSocketServer &webSockets)
+    : m_settings(std::move(settings)), m_webSockets(webSockets)
+{
+    setListenBacklogSize(kBacklog);
+    connect(this, &QTcpServer::acceptError, this,
+            [this] { QTimer::singleShot(kAcceptAgainTime, this, [this] { resumeAccepting(); }); });
+    connect(&m_webSockets, &QWebSocketServer::newConnection, this, [this] {
+        while (QWebSocket *socket = m_webSockets.nextPendingConnection())
+            arrived(socket);
+    });
+}
+
+Gate::~Gate()
+{
+    stop();
+}
+
+void Gate::stop()
+{
+    close();
+    for (Connection *connection : std::exchange(m_connections, {}))
+        delete connection;
+    for (QWebSocket *socket : std::exchange(m_sockets, {})) {
+        socket->disconnect(this);
+        delete socket;
+    }
+}
+
+bool Gate::open(const QHostAddress &address, std::uint16_t port)
+{
+    if (!listen(address, port))
+        return false;
+    m_settings.access.setPort(serverPort());
+    return true;
+}
+
+GateFigures Gate::figures() const
+{
+    return {.connections = static_cast<int>(m_connections.size()),
+            .replies = m_replies,
+            .webSockets = static_cast<int>(m_sockets.size()),
+            .bodyBytes = m_bodyBytes};
+}
+
+void Gate::incomingConnection(qintptr descriptor)
+{
+    const int count = static_cast<int>(m_connections.size() + m_sockets.size());
+    const Limits &limits = m_settings.limits;
+    if (count >= limits.connections + limits.connectionsRefused) {
+        ::close(static_cast<int>(descriptor));
+        return;
+    }
+    auto socket = std::make_unique<QTcpSocket>();
+    if (!socket->setSocketDescriptor(descriptor))
+        return;
+    const auto welcome = count < limits.connections ? Connection::Welcome::Served : Connection::Welcome::TooMany;
+    auto *connection = new Connection(*this, socket.release(), ++m_connectionsMade, welcome);
+    m_connections.insert(connection);
+}
+
+void Gate::offer(const std::string &encodedPath, Connection *connection)
+{
+    Connection *outer = std::exchange(m_current, connection);
+    // GET for every method: the pattern is what Qt finds out, and a request without a body is complete at once.
+    auto *exchange =
+        new Exchange(QByteArray("GET ") + qtPath(encodedPath).c_str() + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    addPendingConnection(exchange); // QHttpServer takes it now
+    exchange->begin();
+    exchange->end();
+    m_current = outer;
+}
+
+void Gate::matched(const std::string &pattern, std::vector<std::string> arguments)
+{
+    if (m_current != nullptr)
+        m_current->answer(pattern, std::move(arguments));
+    else
+        m_selfTestMatched = true;
+}
+
+bool Gate::selfTest()
+{
+    m_selfTestMatched = false;
+    offer("/", nullptr);
+    return m_selfTestMatched;
+}
+
+void Gate::upgrade(Connection &connection)
+{
+    m_arrivalRequest = connection.request();
+    m_arrivalHandler = m_settings.dispatcher.webSocket(m_arrivalRequest.path);
+    QTcpSocket *socket = connection.release();
+    forget(&connection);
+    socket->setParent(&m_webSockets); // which does not own such sockets by itself
+    socket->setSocketOption(QAbstractSocket::SendBufferSizeSocketOption, kWebSocketSendBytes);
+    m_webSockets.handleConnection(socket);
+    Q_EMIT socket->readyRead(); // the handshake is done when this returns
+    m_arrivalHandler = nullptr;
+    m_arrivalRequest = {};
+}
+
+void Gate::arrived(QWebSocket *socket)
+{
+    socket->setMaxAllowedIncomingFrameSize(kMostFrameBytes);
+    socket->setMaxAllowedIncomingMessageSize(kMostMessageBytes);
+    m_sockets.insert(socket);
+    connect(socket, &QWebSocket::disconnected, this, [this, socket] {
+        m_sockets.erase(socket);
+        socket->deleteLater();
+    });
+    if (m_arrivalHandler != nullptr)
+        (*m_arrivalHandler)({socket, m_arrivalRequest});
+    else
+        socket->abort();
+}
+
+void Gate::forget(Connection *connection)
+{
+    if (m_connections.erase(connection) != 0)
+        connection->deleteLater();
+}
+
+} // namespace palimpsest::http
