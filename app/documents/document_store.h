@@ -25,8 +25,8 @@ struct StoreOptions
     std::filesystem::path file; ///< made with its folders if it is not there, readable by its owner alone
     /// How long a call waits for another program that writes to the store.
     std::chrono::milliseconds busyTimeout{5000};
-    /// What the denoising history of one document may take on the disk. Measured: 30 to 45 KiB a canvas of 256 tokens
-    /// and 48 steps, so about a thousand canvases.
+    /// What the denoising history of one document may take on the disk. Measured: about 40 KiB a canvas of 256 tokens
+    /// and 48 steps, so some 800 canvases.
     std::int64_t historyCapBytes = 32LL << 20;
     std::function<std::int64_t()> nowMs = {}; ///< the clock; by default the system's
     std::span<const SchemaStep> schema = {};  ///< by default `currentSchema()`; tests make older and newer ones
