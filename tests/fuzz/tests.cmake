@@ -30,7 +30,7 @@ add_test(NAME fuzz_build
             -DCMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER})
 set_tests_properties(fuzz_build PROPERTIES FIXTURES_SETUP fuzzers TIMEOUT 1200)
 
-foreach(subject checkpoint tokenizer live_messages)
+foreach(subject checkpoint http live_messages tokenizer)
     set(found ${fuzz_build}/found-${subject})
     file(MAKE_DIRECTORY ${found})
     add_test(NAME fuzz_${subject}

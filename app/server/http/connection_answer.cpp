@@ -49,7 +49,7 @@ void Connection::makeRequest()
             m_request.fields.push_back(field);
     }
     m_request.client = m_client.value_or("connection-" + std::to_string(m_number));
-    m_request.peer = m_socket->peerAddress().toString().toStdString() + ":" + std::to_string(m_socket->peerPort());
+    m_request.peer = peerText(m_socket->peerAddress(), m_socket->peerPort());
     m_request.id = freshRequestId();
 }
 

@@ -31,6 +31,11 @@ constexpr int kWebSocketSendBytes = 64 << 10;
 
 } // namespace
 
+std::string peerText(const QHostAddress &address, std::uint16_t port)
+{
+    return address.toString().toStdString() + " " + std::to_string(port);
+}
+
 Gate::Gate(GateSettings settings, QWebSocketServer &webSockets)
     : m_settings(std::move(settings)), m_webSockets(webSockets)
 {
@@ -120,16 +125,17 @@ bool Gate::selfTest()
 
 void Gate::upgrade(Connection &connection)
 {
-    m_arrivalRequest = connection.request();
-    m_arrivalHandler = m_settings.dispatcher.webSocket(m_arrivalRequest.path);
+    const std::string peer = connection.request().peer;
+    m_arriving[peer] = connection.request();
     QTcpSocket *socket = connection.release();
     forget(&connection);
     socket->setParent(&m_webSockets); // which does not own such sockets by itself
     socket->setSocketOption(QAbstractSocket::SendBufferSizeSocketOption, kWebSocketSendBytes);
-    m_webSockets.handleConnection(socket);
-    Q_EMIT socket->readyRead(); // the handshake is done when this returns
-    m_arrivalHandler = nullptr;
-    m_arrivalRequest = {};
+    connect(socket, &QTcpSocket::disconnected, this, [this, socket, peer] {
+        if (m_arriving.erase(peer) != 0) // no QWebSocket was made of it
+            socket->deleteLater();
+    });
+    m_webSockets.handleConnection(socket); // reads what connection.release() put back, when the event loop comes to it
 }
 
 void Gate::arrived(QWebSocket *socket)
@@ -141,8 +147,10 @@ void Gate::arrived(QWebSocket *socket)
         m_sockets.erase(socket);
         socket->deleteLater();
     });
-    if (m_arrivalHandler != nullptr)
-        (*m_arrivalHandler)({socket, m_arrivalRequest});
+    auto arrival = m_arriving.extract(peerText(socket->peerAddress(), socket->peerPort()));
+    const WebSocketHandler *handler = arrival ? m_settings.dispatcher.webSocket(arrival.mapped().path) : nullptr;
+    if (handler != nullptr)
+        (*handler)({socket, std::move(arrival.mapped())});
     else
         socket->abort();
 }

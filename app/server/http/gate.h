@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -47,6 +48,9 @@ struct GateSettings
     Dispatcher dispatcher;
     std::function<void(const Served &)> served; ///< runs on the server's thread; may be empty
 };
+
+/// Names one end of a connection.
+[[nodiscard]] std::string peerText(const QHostAddress &address, std::uint16_t port);
 
 /// Stands between the network and QHttpServer, whose 6.4 release knows neither limits nor strict framing nor clients
 /// that vanish. Every client's socket stays in a Connection; QHttpServer gets an Exchange for each request that is
@@ -92,8 +96,7 @@ private:
     std::set<QWebSocket *> m_sockets;
     Connection *m_current = nullptr; ///< whose request QHttpServer is working on
     bool m_selfTestMatched = false;
-    const WebSocketHandler *m_arrivalHandler = nullptr;
-    Request m_arrivalRequest;
+    std::map<std::string, Request> m_arriving; ///< by peer: handed over, the handshake is not yet done
     std::size_t m_bodyBytes = 0;
     int m_replies = 0;
     std::uint64_t m_connectionsMade = 0;
