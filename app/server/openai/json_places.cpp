@@ -60,7 +60,8 @@ std::optional<std::size_t> stepInto(std::string_view text, std::size_t begin, co
     if (!isObject && cursor.current() != '[')
         return std::nullopt;
     cursor.skip();
-    for (std::size_t index = 0; cursor.current() != '}' && cursor.current() != ']' && cursor.current() != '\0'; ++index) {
+    for (std::size_t index = 0; cursor.current() != '}' && cursor.current() != ']' && cursor.current() != '\0';
+         ++index) {
         std::string found = std::to_string(index);
         if (isObject) {
             const auto key = nlohmann::json::parse(cursor.takeValue(), nullptr, false);

@@ -13,12 +13,12 @@
 
 namespace palimpsest::openai {
 
-/// Bytes of the value that `path` (member names and indices) leads to in a valid JSON text; of the innermost one that is
-/// there, if the path leads further.
+/// Bytes of the value that `path` (member names and indices) leads to in a valid JSON text; of the innermost one that
+/// is there, if the path leads further.
 [[nodiscard]] ByteRange placeOfValue(std::string_view jsonText, std::span<const std::string> path);
 
-/// One past the end of the object or list that begins at `begin`, as far as brackets outside of strings tell; nothing if
-/// it does not end.
+/// One past the end of the object or list that begins at `begin`, as far as brackets outside of strings tell; nothing
+/// if it does not end.
 [[nodiscard]] std::optional<std::size_t> endOfBrackets(std::string_view text, std::size_t begin);
 
 } // namespace palimpsest::openai

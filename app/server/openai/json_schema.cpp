@@ -127,7 +127,8 @@ private:
     {
         const std::string text = reference.is_string() ? reference.get<std::string>() : "";
         if (!text.starts_with('#'))
-            refuse(m_field, "$ref is " + shown(reference) + ", but only references into the schema itself are followed");
+            refuse(m_field,
+                   "$ref is " + shown(reference) + ", but only references into the schema itself are followed");
         try {
             return m_root.at(json::json_pointer(text.substr(1)));
         } catch (const json::exception &) {

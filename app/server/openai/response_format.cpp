@@ -124,7 +124,8 @@ std::optional<FormatProblem> checkFormat(const ResponseFormat &format, std::stri
     if (!problem)
         return std::nullopt;
     ByteRange place = placeOfValue(jsonText, problem->path);
-    if (problem->message.starts_with("Missing required property") && jsonText[static_cast<std::size_t>(place.begin)] == '{')
+    if (problem->message.starts_with("Missing required property") &&
+        jsonText[static_cast<std::size_t>(place.begin)] == '{')
         place = placeForAMember(jsonText, place);
     return FormatProblem{shifted(place, part.begin), problem->message};
 }

@@ -27,8 +27,9 @@ struct ResponseFormat
     [[nodiscard]] bool isJson() const noexcept { return kind != Kind::Text; }
 };
 
-/// Reads `response_format` of a chat request, {"type": "json_schema", "json_schema": {"name", "schema"}}, or `text.format`
-/// of a response request, where the schema lies flat. Throws Error InvalidArgument with `field` as subject.
+/// Reads `response_format` of a chat request, {"type": "json_schema", "json_schema": {"name", "schema"}}, or
+/// `text.format` of a response request, where the schema lies flat. Throws Error InvalidArgument with `field` as
+/// subject.
 [[nodiscard]] ResponseFormat readResponseFormat(const nlohmann::json &value, const std::string &field);
 
 /// What the model is told of the format; "" for text. A block-diffusion canvas is not written from left to right, so no
