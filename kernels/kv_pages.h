@@ -38,6 +38,13 @@ struct KvPool
     Bf16 *values = nullptr; ///< the same
 };
 
+/// The same in fp32, for the kernels whose names begin so.
+struct Fp32KvPool
+{
+    float *keys = nullptr;
+    float *values = nullptr;
+};
+
 /// Elements of a page of keys.
 [[nodiscard]] constexpr std::int64_t pageElements(std::int64_t kvHeads, std::int64_t headDim)
 {

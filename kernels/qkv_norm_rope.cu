@@ -51,6 +51,14 @@ struct Head
         }
     }
 
+    __device__ __forceinline__ void load(const float *head, int headDim)
+    {
+        forEach(headDim, [&](int i, int element) {
+            low[i] = *reinterpret_cast<const float2 *>(head + element);
+            high[i] = *reinterpret_cast<const float2 *>(head + element + headDim / 2);
+        });
+    }
+
     __device__ __forceinline__ void load(const Bf16 *head, int headDim)
     {
         forEach(headDim, [&](int i, int element) {
@@ -97,6 +105,14 @@ struct Head
         });
     }
 
+    __device__ __forceinline__ void store(float *head, int headDim) const
+    {
+        forEach(headDim, [&](int i, int element) {
+            *reinterpret_cast<float2 *>(head + element) = low[i];
+            *reinterpret_cast<float2 *>(head + element + headDim / 2) = high[i];
+        });
+    }
+
     __device__ __forceinline__ void store(Bf16 *head, int headDim) const
     {
         forEach(headDim, [&](int i, int element) {
@@ -123,8 +139,20 @@ __device__ std::int64_t placeOf(const QkvNormRopeArgs &args, const SequenceView 
     return ((page * args.kvHeads + kvHead) * kPagePositions + slot) * args.headDim;
 }
 
+/// Where a launch reads and writes, of either width.
+template <typename Element>
+struct Matrices
+{
+    const Element *qkv;
+    Element *queries;
+    Element *keys;
+    Element *values;
+};
+
 // A block takes eight heads of one row: queries, then keys, then values.
-__global__ __launch_bounds__(kHeadWarps * 32) void qkvNormRopeKernel(const QkvNormRopeArgs args)
+template <typename Element>
+__global__ __launch_bounds__(kHeadWarps * 32) void qkvNormRopeKernel(const QkvNormRopeArgs args,
+                                                                     const Matrices<Element> matrices)
 {
     ptx::beginDependent();
     const std::int64_t row = blockIdx.x;
@@ -141,19 +169,18 @@ __global__ __launch_bounds__(kHeadWarps * 32) void qkvNormRopeKernel(const QkvNo
     const std::int64_t source = isValue && !args.hasValues ? index - args.kvHeads : index;
     const std::int64_t width = (args.heads + (args.hasValues ? 2 : 1) * args.kvHeads) * args.headDim;
     Head head;
-    head.load(args.qkv + row * width + source * args.headDim, headDim);
+    head.load(matrices.qkv + row * width + source * args.headDim, headDim);
     if (isValue) {
         head.normalise(headDim, args.epsilon, nullptr);
-        head.store(args.pool.values + placeOf(args, view, sequence, offset, index - args.heads - args.kvHeads),
-                   headDim);
+        head.store(matrices.values + placeOf(args, view, sequence, offset, index - args.heads - args.kvHeads), headDim);
     } else if (index >= args.heads) {
         head.normalise(headDim, args.epsilon, args.keyWeight);
         head.rotate(headDim, angles, pairs);
-        head.store(args.pool.keys + placeOf(args, view, sequence, offset, index - args.heads), headDim);
+        head.store(matrices.keys + placeOf(args, view, sequence, offset, index - args.heads), headDim);
     } else {
         head.normalise(headDim, args.epsilon, args.queryWeight);
         head.rotate(headDim, angles, pairs);
-        head.store(args.queries + (row * args.heads + index) * args.headDim, headDim);
+        head.store(matrices.queries + (row * args.heads + index) * args.headDim, headDim);
     }
 }
 
@@ -176,16 +203,23 @@ cudaError_t qkvNormRope(const QkvNormRopeArgs &args, cudaStream_t stream)
     if (args.sequences < 0 || args.rowStride < 0 || args.heads <= 0 || args.kvHeads <= 0 || args.headDim <= 0 ||
         args.headDim % 16 != 0 || args.headDim > kMostHeadDim || args.pairs < 0 || args.pairs > args.headDim / 2)
         return cudaErrorInvalidValue;
-    if (args.views == nullptr || args.qkv == nullptr || args.queries == nullptr || args.queryWeight == nullptr ||
-        args.keyWeight == nullptr || args.pool.keys == nullptr || args.pool.values == nullptr ||
-        (args.pairs > 0 && args.angles == nullptr))
+    const Matrices<Bf16> half{args.qkv, args.queries, args.pool.keys, args.pool.values};
+    const Matrices<float> wide{args.qkvFloat, args.queriesFloat, args.poolFloat.keys, args.poolFloat.values};
+    const auto complete = [](const auto &matrices) {
+        return matrices.qkv != nullptr && matrices.queries != nullptr && matrices.keys != nullptr &&
+               matrices.values != nullptr;
+    };
+    if (args.views == nullptr || args.queryWeight == nullptr || args.keyWeight == nullptr ||
+        (args.pairs > 0 && args.angles == nullptr) || complete(half) == complete(wide))
         return cudaErrorInvalidValue;
     if (args.sequences * args.rowStride == 0)
         return cudaSuccess;
     const std::int64_t heads = args.heads + 2 * args.kvHeads;
     const dim3 grid(static_cast<unsigned>(args.sequences * args.rowStride),
                     static_cast<unsigned>((heads + kHeadWarps - 1) / kHeadWarps));
-    return launchDependent(qkvNormRopeKernel, {.grid = grid, .threads = kHeadWarps * 32}, stream, args);
+    const LaunchShape shape{.grid = grid, .threads = kHeadWarps * 32};
+    return complete(wide) ? launchDependent(qkvNormRopeKernel<float>, shape, stream, args, wide)
+                          : launchDependent(qkvNormRopeKernel<Bf16>, shape, stream, args, half);
 }
 
 } // namespace palimpsest::kernels

@@ -46,6 +46,7 @@ struct QkvNormRopeArgs
     /// [sequences * rowStride, (heads + kvHeads) * headDim] where values are the keys before their norm, else
     /// [sequences * rowStride, (heads + 2 kvHeads) * headDim]: queries, keys, values of a row.
     const Bf16 *qkv = nullptr;
+    const float *qkvFloat = nullptr; ///< instead of qkv: then everything is in fp32, queriesFloat and poolFloat too
     bool hasValues = true;
     const float *queryWeight = nullptr; ///< [headDim]
     const float *keyWeight = nullptr;   ///< [headDim]
@@ -53,15 +54,17 @@ struct QkvNormRopeArgs
     Bf16 *queries = nullptr;            ///< [sequences * rowStride, heads * headDim]
     KvTarget target = KvTarget::Scratch;
     KvPool pool;
+    float *queriesFloat = nullptr;
+    Fp32KvPool poolFloat;
 };
 
 /// RMS norm per head (queries and keys with a weight, values without), rotation of queries and keys (elements i and
 /// i + headDim / 2 for i < pairs), and the keys and values into their pages.
 ///
 /// Requires   headDim % 16 == 0, headDim <= 512; pointers aligned to 16 bytes; with Cache every page that the rows
-/// reach. Numerics   fp32 between the two roundings to bf16; a row's bits depend on the row and its position alone.
-/// Cost       reads and writes qkv once: 8.4 MB at 256 rows of 8192, 2 us out of the L2 cache.
-/// Returns    cudaErrorInvalidValue if a requirement does not hold, else the status of the launch. Asynchronous, no
+/// reach. Numerics   fp32 between the two roundings to bf16, or without any; a row's bits depend on the row and its
+/// position alone. Cost       reads and writes qkv once: 8.4 MB at 256 rows of 8192, 2 us out of the L2 cache. Returns
+/// cudaErrorInvalidValue if a requirement does not hold, else the status of the launch. Asynchronous, no
 ///            allocation; may be captured in a CUDA graph.
 /// Source     Su et al. 2021, "RoFormer", section 3.4, with halves instead of neighbours; design, section 2.
 [[nodiscard]] cudaError_t qkvNormRope(const QkvNormRopeArgs &args, cudaStream_t stream);

@@ -46,6 +46,7 @@ struct LayerWidths
     std::int64_t qkv = 0;
     std::int64_t queries = 0;
     std::int64_t keys = 0;
+    std::int64_t scratch = 0; ///< elements of a canvas's keys in scratch pages, all sequences
     std::int64_t productParts = 1;
     std::int64_t attentionBytes = 0;
 };
@@ -75,6 +76,7 @@ LayerWidths widthsOf(const ModelConfig &config, const ActivationSizes &sizes)
         attention.headDim = layer.headDim;
         most.attentionBytes = std::max(most.attentionBytes, kernels::canvasAttentionWorkspace(attention));
     }
+    most.scratch = sizes.sequences * kernels::scratchPages(sizes.canvasRows) * kernels::kPagePositions * most.keys;
     return most;
 }
 
@@ -103,7 +105,55 @@ ActivationSizes ActivationSizes::unitedWith(const ActivationSizes &other) const 
             .canvasRows = std::max(canvasRows, other.canvasRows)};
 }
 
-Activations layOutActivations(const ModelConfig &config, const ActivationSizes &sizes, std::byte *base)
+namespace {
+
+void placeBf16(Places &places, Activations &a, const ModelConfig &config, const ActivationSizes &sizes,
+               const LayerWidths &widths)
+{
+    const std::int64_t rows = sizes.rows;
+    const std::int64_t hidden = config.hiddenSize;
+    const std::int64_t slots = rows * config.expertsPerToken;
+    places.put(a.normed, rows * hidden);
+    places.put(a.expertInput, rows * hidden);
+    places.put(a.qkv, rows * widths.qkv);
+    places.put(a.queries, rows * widths.queries);
+    places.put(a.attended, rows * widths.queries);
+    places.put(a.denseInner, rows * config.denseIntermediateSize);
+    places.put(a.expertInner, slots * config.expertIntermediateSize);
+    places.put(a.expertOutput, slots * hidden);
+    if (sizes.canvasRows == 0)
+        return;
+    places.putBytes(a.attentionWorkspace, widths.attentionBytes);
+    places.put(a.scratch.keys, widths.scratch);
+    places.put(a.scratch.values, widths.scratch);
+    places.putBytes(a.conditionWorkspace, kernels::selfConditionWorkspace(sizes.canvasRows, config.vocabSize, hidden));
+}
+
+void placeFp32(Places &places, Fp32Activations &a, const ModelConfig &config, const ActivationSizes &sizes,
+               const LayerWidths &widths)
+{
+    const std::int64_t rows = sizes.rows;
+    const std::int64_t hidden = config.hiddenSize;
+    const std::int64_t slots = rows * config.expertsPerToken;
+    places.put(a.normed, rows * hidden);
+    places.put(a.expertInput, rows * hidden);
+    places.put(a.qkv, rows * widths.qkv);
+    places.put(a.queries, rows * widths.queries);
+    places.put(a.attended, rows * widths.queries);
+    places.put(a.denseInner, rows * config.denseIntermediateSize);
+    places.put(a.expertInner, slots * config.expertIntermediateSize);
+    places.put(a.expertOutput, slots * hidden);
+    if (sizes.canvasRows == 0)
+        return;
+    places.put(a.scratch.keys, widths.scratch);
+    places.put(a.scratch.values, widths.scratch);
+    places.put(a.probabilities, sizes.canvasRows * config.vocabSize);
+}
+
+} // namespace
+
+Activations layOutActivations(const ModelConfig &config, Precision precision, const ActivationSizes &sizes,
+                              std::byte *base)
 {
     const LayerWidths widths = widthsOf(config, sizes);
     const std::int64_t rows = sizes.rows;
@@ -112,36 +162,25 @@ Activations layOutActivations(const ModelConfig &config, const ActivationSizes &
     Activations a;
     Places places(base);
     places.put(a.x, rows * hidden);
-    places.put(a.normed, rows * hidden);
-    places.put(a.expertInput, rows * hidden);
     places.put(a.product, widths.productParts * rows * hidden);
-    places.put(a.qkv, rows * widths.qkv);
-    places.put(a.queries, rows * widths.queries);
-    places.put(a.attended, rows * widths.queries);
     for (const std::int64_t pairs : RopeSets(config).pairs)
         places.put(a.angles.emplace_back(), rows * pairs);
-    places.put(a.denseInner, rows * config.denseIntermediateSize);
     places.put(a.expertIds, slots);
     places.put(a.slotWeights, slots);
     places.put(a.expertOffsets, config.expertCount + 1);
     places.put(a.slots, slots);
-    places.put(a.expertInner, slots * config.expertIntermediateSize);
-    places.put(a.expertOutput, slots * hidden);
     places.putBytes(a.routeWorkspace, kernels::moeRouteWorkspaceBytes(rows, hidden, config.expertCount));
     if (sizes.canvasRows > 0) {
-        const std::int64_t canvas = sizes.canvasRows;
-        const std::int64_t scratch =
-            sizes.sequences * kernels::scratchPages(canvas) * kernels::kPagePositions * widths.keys;
-        places.putBytes(a.attentionWorkspace, widths.attentionBytes);
-        places.put(a.scratch.keys, scratch);
-        places.put(a.scratch.values, scratch);
         places.put(a.soft, rows * hidden);
-        places.put(a.logits, canvas * config.vocabSize);
-        places.putBytes(a.headWorkspace, kernels::headSampleWorkspace(canvas, config.vocabSize));
-        places.putBytes(a.conditionWorkspace, kernels::selfConditionWorkspace(canvas, config.vocabSize, hidden));
+        places.put(a.logits, sizes.canvasRows * config.vocabSize);
+        places.putBytes(a.headWorkspace, kernels::headSampleWorkspace(sizes.canvasRows, config.vocabSize));
         places.put(a.samples, rows);
         places.put(a.denseRows, sizes.sequences);
     }
+    if (precision == Precision::Fp32)
+        placeFp32(places, a.fp32, config, sizes, widths);
+    else
+        placeBf16(places, a, config, sizes, widths);
     a.bytes = places.end();
     return a;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/cuda/buffers.h"
+#include "engine/cuda/precision.h"
 #include "engine/cuda/step_inputs.h"
 #include "engine/model_config.h"
 #include "kernels/head_sample.h"
@@ -38,9 +39,25 @@ struct RopeSets
     explicit RopeSets(const ModelConfig &config);
 };
 
+/// What a pass in fp32 has in place of the bf16 matrices; the shapes are theirs.
+struct Fp32Activations
+{
+    float *normed = nullptr;
+    float *expertInput = nullptr;
+    float *qkv = nullptr;
+    float *queries = nullptr;
+    float *attended = nullptr;
+    float *denseInner = nullptr;
+    float *expertInner = nullptr;
+    float *expertOutput = nullptr;
+    kernels::Fp32KvPool scratch;
+    float *probabilities = nullptr; ///< [canvas rows, vocabulary]: one canvas at a time
+};
+
 /// Everything that a pass writes and reads again, in one block of device memory. H hidden, R rows.
 struct Activations
 {
+    Fp32Activations fp32;         ///< or the members in bf16, by the precision
     float *x = nullptr;           ///< [R, H] the residual stream
     Bf16 *normed = nullptr;       ///< [R, H] for the next product
     Bf16 *expertInput = nullptr;  ///< [R, H]
@@ -69,6 +86,7 @@ struct Activations
 };
 
 /// Lays the activations out from `base` on; with null the sizes alone mean anything.
-[[nodiscard]] Activations layOutActivations(const ModelConfig &config, const ActivationSizes &sizes, std::byte *base);
+[[nodiscard]] Activations layOutActivations(const ModelConfig &config, Precision precision,
+                                            const ActivationSizes &sizes, std::byte *base);
 
 } // namespace palimpsest::cuda

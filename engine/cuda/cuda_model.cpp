@@ -3,6 +3,7 @@
 
 #include "engine/cuda/cuda_model.h"
 
+#include "engine/cuda/fp32_forward.h"
 #include "engine/error.h"
 
 #include <algorithm>
@@ -59,8 +60,8 @@ float *CudaSelfConditioning::beginUpdate(const std::shared_ptr<Device> &device, 
     return m_memory.as<float>();
 }
 
-CudaModel::State::State(const std::shared_ptr<Device> &device, const ModelConfig &config)
-    : pools(std::make_shared<PagePools>(device, config)), inputs(device), graphs(device)
+CudaModel::State::State(const std::shared_ptr<Device> &device, const ModelConfig &config, Precision precision)
+    : pools(std::make_shared<PagePools>(device, config, precision)), inputs(device), graphs(device)
 {
 }
 
@@ -69,6 +70,7 @@ CudaModel::CudaModel(std::shared_ptr<const Checkpoint> checkpoint, CudaBackendSe
     : m_checkpoint(std::move(checkpoint)),
       m_config(m_checkpoint->config()),
       m_settings(settings),
+      m_precision(precisionFor(m_config, settings.precision)),
       m_device(std::make_shared<Device>(settings.device))
 {
     load(progress);
@@ -79,11 +81,11 @@ CudaModel::CudaModel(std::shared_ptr<const Checkpoint> checkpoint, CudaBackendSe
 
 void CudaModel::load(const LoadProgress &progress)
 {
-    m_state = std::make_unique<State>(m_device, m_config);
+    m_state = std::make_unique<State>(m_device, m_config, m_precision);
     // What one canvas takes without a context; the context's own pages come on top as it grows.
     const ActivationSizes least{
         .rows = powerOfTwo(m_config.canvasLength), .sequences = 1, .canvasRows = m_config.canvasLength};
-    const std::int64_t working = layOutActivations(m_config, least, nullptr).bytes;
+    const std::int64_t working = layOutActivations(m_config, m_precision, least, nullptr).bytes;
     m_state->weights = uploadWeights(*m_checkpoint, m_device, working, progress);
     ensureActivations(least);
     m_device->synchronise();
@@ -113,21 +115,23 @@ void CudaModel::ensureActivations(const ActivationSizes &sizes)
     state.sizes = {};
     state.activationMemory = {}; // before the larger one: the peak is one of them
     state.activationMemory =
-        DeviceBuffer(m_device, layOutActivations(m_config, wanted, nullptr).bytes, "a step's activations");
-    state.activations = layOutActivations(m_config, wanted, state.activationMemory.as<std::byte>());
+        DeviceBuffer(m_device, layOutActivations(m_config, m_precision, wanted, nullptr).bytes, "a step's activations");
+    state.activations = layOutActivations(m_config, m_precision, wanted, state.activationMemory.as<std::byte>());
     const std::int64_t resultBytes = wanted.rows * static_cast<std::int64_t>(sizeof(kernels::RowSample));
     state.results = PinnedBuffer(m_device, resultBytes, "a step's results");
     state.sizes = wanted;
 }
 
-Forward CudaModel::forward()
+std::unique_ptr<Forward> CudaModel::forward()
 {
-    return {*m_device,
-            {.config = m_config,
-             .weights = m_state->weights.pointers,
-             .pools = *m_state->pools,
-             .activations = m_state->activations,
-             .inputs = m_state->inputs}};
+    const Forward::Parts parts{.config = m_config,
+                               .weights = m_state->weights.pointers,
+                               .pools = *m_state->pools,
+                               .activations = m_state->activations,
+                               .inputs = m_state->inputs};
+    if (m_precision == Precision::Fp32)
+        return std::make_unique<Fp32Forward>(*m_device, parts);
+    return std::make_unique<Forward>(*m_device, parts);
 }
 
 CudaSequence &CudaModel::own(const Sequence &sequence) const
@@ -196,13 +200,13 @@ void CudaModel::encodeChunk(CudaSequence &sequence, std::span<const TokenId> ids
     m_state->inputs.begin(shape, 0);
     m_state->inputs.putSequence(0, sequence, ids, m_config.slidingWindow);
     m_state->inputs.upload();
-    Forward pass = forward();
+    const std::unique_ptr<Forward> pass = forward();
     LayerProbe probe;
     if (m_trace != nullptr) {
         probe = probeInto(*m_trace, rows);
-        pass.setProbe(&probe);
+        pass->setProbe(&probe);
     }
-    pass.encode(shape, m_trace != nullptr);
+    pass->encode(shape, m_trace != nullptr);
     m_device->synchronise();
     sequence.advance(rows);
 }
@@ -253,18 +257,18 @@ void CudaModel::denoiseGroup(std::span<const DenoiseJob> jobs, StageClock *clock
 {
     const StepShape shape = prepareStep(jobs);
     bringSignals(jobs, shape);
-    Forward pass = forward();
+    const std::unique_ptr<Forward> pass = forward();
     LayerProbe probe;
     if (m_trace != nullptr) {
         probe = probeInto(*m_trace, shape.rows());
-        pass.setProbe(&probe);
+        pass->setProbe(&probe);
     }
-    pass.setClock(clock);
+    pass->setClock(clock);
     if (m_settings.graphs && clock == nullptr && m_trace == nullptr) {
         dropStaleGraphs();
-        m_state->graphs.run(shape, [&] { pass.denoise(shape); });
+        m_state->graphs.run(shape, [&] { pass->denoise(shape); });
     } else {
-        pass.denoise(shape);
+        pass->denoise(shape);
     }
     keepSignals(jobs, shape);
     readResults(jobs, shape);

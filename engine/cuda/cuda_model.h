@@ -83,12 +83,15 @@ public:
     /// A layer's cached keys or values at one position, [kvHeads, headDim].
     [[nodiscard]] std::vector<float> cached(const Sequence &sequence, std::int64_t layer, std::int64_t position,
                                             bool keys);
+    /// Overwrites them, rounded to what the cache holds.
+    void setCached(const Sequence &sequence, std::int64_t layer, std::int64_t position, bool keys,
+                   std::span<const float> values);
 
 private:
     /// Everything that lives in the device's memory; thrown away as a whole when the device is restarted.
     struct State
     {
-        State(const std::shared_ptr<Device> &device, const ModelConfig &config);
+        State(const std::shared_ptr<Device> &device, const ModelConfig &config, Precision precision);
 
         DeviceWeights weights;
         std::shared_ptr<PagePools> pools;
@@ -113,14 +116,24 @@ private:
     void keepSignals(std::span<const DenoiseJob> jobs, const StepShape &shape);
     void readResults(std::span<const DenoiseJob> jobs, const StepShape &shape);
     void dropStaleGraphs();
-    [[nodiscard]] Forward forward();
+    [[nodiscard]] std::unique_ptr<Forward> forward();
     [[nodiscard]] LayerProbe probeInto(Trace &trace, std::int64_t rows);
+    /// Where they lie: bytes from the start of the layer's pool, and how far it is to the next head.
+    struct CachePlace
+    {
+        std::byte *first = nullptr;
+        std::size_t headBytes = 0;
+        std::size_t pitch = 0;
+        std::size_t heads = 0;
+    };
+    [[nodiscard]] CachePlace cachePlace(const Sequence &sequence, std::int64_t layer, std::int64_t position, bool keys);
     template <typename T>
     [[nodiscard]] std::vector<T> toHost(const T *source, std::int64_t count);
 
     std::shared_ptr<const Checkpoint> m_checkpoint;
     ModelConfig m_config;
     CudaBackendSettings m_settings;
+    Precision m_precision;
     BackendInfo m_info;
     std::shared_ptr<Device> m_device;
     std::unique_ptr<State> m_state;

@@ -7,6 +7,7 @@
 #include "kernels/dense_gemm.h"
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 
 namespace palimpsest::cuda {
@@ -126,33 +127,63 @@ void CudaModel::runLayer(std::int64_t layer, const DenoiseJob &job, std::vector<
     m_device->synchronise();
     m_device->check(cudaMemcpy(m_state->activations.x, x.data(), x.size() * sizeof(float), cudaMemcpyHostToDevice),
                     "send a layer's input");
-    Forward pass = forward();
+    const std::unique_ptr<Forward> pass = forward();
     const LayerProbe probe = probeInto(trace, shape.rows());
-    pass.setProbe(&probe);
-    pass.angles(shape);
-    pass.normaliseFor(layer, shape);
-    pass.layers(Role::Decoder, shape, layer, layer + 1, false);
+    pass->setProbe(&probe);
+    pass->angles(shape);
+    pass->normaliseFor(layer, shape);
+    pass->layers(Role::Decoder, shape, layer, layer + 1, false);
     x = trace.layerOutputs.front();
 }
 
-std::vector<float> CudaModel::cached(const Sequence &sequence, std::int64_t layer, std::int64_t position, bool keys)
+CudaModel::CachePlace CudaModel::cachePlace(const Sequence &sequence, std::int64_t layer, std::int64_t position,
+                                            bool keys)
 {
     const LayerConfig &shape = m_config.layers[static_cast<std::size_t>(layer)];
     const std::int64_t page =
         own(sequence).pages(shape.kind)[static_cast<std::size_t>(position / kernels::kPagePositions)];
     const kernels::KvPool pool = m_state->pools->of(shape.kind).layer(layer);
+    const std::size_t element = m_precision == Precision::Fp32 ? sizeof(float) : sizeof(Bf16);
     // The first head's row; the other heads' follow at a distance of a page's positions.
-    const Bf16 *const place = (keys ? pool.keys : pool.values) +
-                              page * kernels::pageElements(shape.kvHeads, shape.headDim) +
-                              position % kernels::kPagePositions * shape.headDim;
-    const auto width = static_cast<std::size_t>(shape.headDim) * sizeof(Bf16);
-    std::vector<Bf16> values(static_cast<std::size_t>(shape.kvHeads * shape.headDim));
-    m_device->check(cudaMemcpy2D(values.data(), width, place, width * kernels::kPagePositions, width,
-                                 static_cast<std::size_t>(shape.kvHeads), cudaMemcpyDeviceToHost),
+    const std::int64_t offset =
+        page * kernels::pageElements(shape.kvHeads, shape.headDim) + position % kernels::kPagePositions * shape.headDim;
+    CachePlace place;
+    place.first =
+        reinterpret_cast<std::byte *>(keys ? pool.keys : pool.values) + offset * static_cast<std::int64_t>(element);
+    place.headBytes = static_cast<std::size_t>(shape.headDim) * element;
+    place.pitch = place.headBytes * kernels::kPagePositions;
+    place.heads = static_cast<std::size_t>(shape.kvHeads);
+    return place;
+}
+
+std::vector<float> CudaModel::cached(const Sequence &sequence, std::int64_t layer, std::int64_t position, bool keys)
+{
+    const CachePlace place = cachePlace(sequence, layer, position, keys);
+    std::vector<std::byte> bytes(place.headBytes * place.heads);
+    m_device->check(cudaMemcpy2D(bytes.data(), place.headBytes, place.first, place.pitch, place.headBytes, place.heads,
+                                 cudaMemcpyDeviceToHost),
                     "read the cache");
-    std::vector<float> wide(values.size());
-    std::ranges::transform(values, wide.begin(), [](Bf16 value) { return bf16ToFloat(value); });
-    return wide;
+    if (m_precision != Precision::Fp32) {
+        std::vector<float> wide(bytes.size() / sizeof(Bf16));
+        bf16ToFloat(bytes.data(), wide);
+        return wide;
+    }
+    std::vector<float> values(bytes.size() / sizeof(float));
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+}
+
+void CudaModel::setCached(const Sequence &sequence, std::int64_t layer, std::int64_t position, bool keys,
+                          std::span<const float> values)
+{
+    const CachePlace place = cachePlace(sequence, layer, position, keys);
+    std::vector<Bf16> rounded(values.size());
+    std::ranges::transform(values, rounded.begin(), floatToBf16);
+    const void *const source =
+        m_precision == Precision::Fp32 ? static_cast<const void *>(values.data()) : rounded.data();
+    m_device->check(cudaMemcpy2D(place.first, place.pitch, source, place.headBytes, place.headBytes, place.heads,
+                                 cudaMemcpyHostToDevice),
+                    "write the cache");
 }
 
 } // namespace palimpsest::cuda

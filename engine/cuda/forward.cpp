@@ -19,14 +19,10 @@
 
 namespace palimpsest::cuda {
 
-namespace {
-
-float embeddingScale(const ModelConfig &config)
+float Forward::embeddingScale() const noexcept
 {
-    return static_cast<float>(std::sqrt(static_cast<double>(config.hiddenSize)));
+    return static_cast<float>(std::sqrt(static_cast<double>(m_parts.config.hiddenSize)));
 }
-
-} // namespace
 
 void Forward::launched(cudaError_t status, const char *what)
 {
@@ -50,7 +46,7 @@ void Forward::encode(const StepShape &shape, bool wholeLayers)
     args.vocabSize = m_parts.config.vocabSize;
     args.ids = m_parts.inputs.ids();
     args.table = m_parts.weights.embedding;
-    args.scale = embeddingScale(m_parts.config);
+    args.scale = embeddingScale();
     args.epsilon = epsilon();
     args.x = a.x;
     args.norm = nextNorm(0);
@@ -113,27 +109,34 @@ void Forward::decoderInput(const StepShape &shape)
     norm.columns = config.hiddenSize;
     norm.epsilon = epsilon();
     norm.in = a.soft;
-    norm.inputScale = embeddingScale(config);
+    norm.inputScale = embeddingScale();
     norm.weight = m_parts.weights.selfConditioningNorm;
     norm.outBf16 = a.normed;
     launched(kernels::rmsNorm(norm, m_device.stream()), "normalise the self-conditioning");
     gatedMlp(m_parts.weights.selfConditioning, a.normed, shape.rows());
-    kernels::EmbedArgs args;
+    kernels::EmbedArgs args = canvasEmbedding(shape);
     args.parts =
         outputProduct(a.denseInner, m_parts.weights.selfConditioning.down, config.denseIntermediateSize, shape.rows());
-    args.rows = shape.rows();
-    args.columns = config.hiddenSize;
-    args.vocabSize = config.vocabSize;
-    args.ids = m_parts.inputs.ids();
-    args.table = m_parts.weights.embedding;
-    args.scale = embeddingScale(config);
-    args.signal = a.product;
-    args.normalise = true;
-    args.epsilon = epsilon();
-    args.x = a.x;
-    args.norm = nextNorm(0);
     launched(kernels::embed(args, m_device.stream()), "look up the canvas's embeddings");
     mark("self-conditioning input");
+}
+
+// The signal is what the self-conditioning block leaves in `product`.
+kernels::EmbedArgs Forward::canvasEmbedding(const StepShape &shape) const
+{
+    kernels::EmbedArgs args;
+    args.rows = shape.rows();
+    args.columns = m_parts.config.hiddenSize;
+    args.vocabSize = m_parts.config.vocabSize;
+    args.ids = m_parts.inputs.ids();
+    args.table = m_parts.weights.embedding;
+    args.scale = embeddingScale();
+    args.signal = m_parts.activations.product;
+    args.normalise = true;
+    args.epsilon = epsilon();
+    args.x = m_parts.activations.x;
+    args.norm = nextNorm(0);
+    return args;
 }
 
 void Forward::gatedMlp(const GatedMlpWeights &weights, const Bf16 *in, std::int64_t rows)
@@ -289,6 +292,7 @@ void Forward::feedForward(std::int64_t layer, Role role, const StepShape &shape)
     combine.denseParts =
         outputProduct(a.denseInner, weights.mlp.down, m_parts.config.denseIntermediateSize, shape.rows());
     mark("dense down");
+    route(layer, shape);
     experts(layer, shape);
     combine.tokens = shape.rows();
     combine.hidden = m_parts.config.hiddenSize;
@@ -307,9 +311,9 @@ void Forward::feedForward(std::int64_t layer, Role role, const StepShape &shape)
     mark("combine");
 }
 
-void Forward::experts(std::int64_t layer, const StepShape &shape)
+void Forward::route(std::int64_t layer, const StepShape &shape)
 {
-    const LayerWeights &weights = m_parts.weights.layers[static_cast<std::size_t>(layer)];
+    const LayerWeights &weights = weightsOf(layer);
     const ModelConfig &config = m_parts.config;
     const Activations &a = m_parts.activations;
     kernels::MoeRouteArgs route;
@@ -329,7 +333,13 @@ void Forward::experts(std::int64_t layer, const StepShape &shape)
     route.slots = a.slots;
     launched(kernels::moeRoute(route, m_device.stream()), "choose experts");
     mark("routing");
+}
 
+void Forward::experts(std::int64_t layer, const StepShape &shape)
+{
+    const LayerWeights &weights = weightsOf(layer);
+    const ModelConfig &config = m_parts.config;
+    const Activations &a = m_parts.activations;
     kernels::MoeGateUpArgs gateUp;
     gateUp.tokens = shape.rows();
     gateUp.slotsPerToken = config.expertsPerToken;
@@ -377,18 +387,8 @@ void Forward::head(std::int64_t canvas, const StepShape &shape)
     launched(kernels::denseGemm(product, m_device.stream()), "multiply by the vocabulary");
     mark("head");
 
-    kernels::CanvasLogits logits;
-    logits.rows = shape.rowStride;
-    logits.vocabSize = config.vocabSize;
-    logits.logits = a.logits;
-    logits.softcap = static_cast<float>(config.finalLogitSoftcap);
-    logits.settings = m_parts.inputs.settings(canvas);
-    logits.workspace = a.headWorkspace;
-    launched(kernels::headSample(logits, a.samples + firstRow, m_device.stream()), "sample");
-    mark("sampling");
-
     kernels::SelfConditionArgs condition;
-    condition.canvas = logits;
+    condition.canvas = sample(canvas, shape);
     condition.hidden = config.hiddenSize;
     condition.table = m_parts.weights.embedding;
     condition.out = a.soft + firstRow * config.hiddenSize;
@@ -396,6 +396,22 @@ void Forward::head(std::int64_t canvas, const StepShape &shape)
     condition.denseRows = a.denseRows + canvas;
     launched(kernels::selfCondition(condition, m_device.stream()), "compute the self-conditioning");
     mark("soft embedding");
+}
+
+kernels::CanvasLogits Forward::sample(std::int64_t canvas, const StepShape &shape)
+{
+    const ModelConfig &config = m_parts.config;
+    const Activations &a = m_parts.activations;
+    kernels::CanvasLogits logits;
+    logits.rows = shape.rowStride;
+    logits.vocabSize = config.vocabSize;
+    logits.logits = a.logits;
+    logits.softcap = static_cast<float>(config.finalLogitSoftcap);
+    logits.settings = m_parts.inputs.settings(canvas);
+    logits.workspace = a.headWorkspace;
+    launched(kernels::headSample(logits, a.samples + canvas * shape.rowStride, m_device.stream()), "sample");
+    mark("sampling");
+    return logits;
 }
 
 } // namespace palimpsest::cuda

@@ -9,6 +9,8 @@
 #include "engine/cuda/step_inputs.h"
 #include "engine/cuda/weight_layout.h"
 #include "engine/model_config.h"
+#include "kernels/embed.h"
+#include "kernels/head_sample.h"
 #include "kernels/rms_norm.h"
 
 #include <cstdint>
@@ -24,7 +26,8 @@ enum class Role { Encoder, Decoder };
 using LayerProbe = std::function<void(std::int64_t layer)>;
 
 /// Launches passes of the model on the device's stream, and nothing else: no allocation, no waiting, so that a pass may
-/// be captured in a graph. What it reads and writes outlives the work.
+/// be captured in a graph. What it reads and writes outlives the work. Operands in bf16; Fp32Forward has its own way
+/// with what is multiplied.
 class Forward
 {
 public:
@@ -38,6 +41,9 @@ public:
     };
 
     Forward(Device &device, const Parts &parts) : m_device(device), m_parts(parts), m_ropes(parts.config) {}
+    virtual ~Forward() = default;
+    Forward(const Forward &) = delete;
+    Forward &operator=(const Forward &) = delete;
 
     void setClock(StageClock *clock) noexcept { m_clock = clock; }
     void setProbe(const LayerProbe *probe) noexcept { m_probe = probe; }
@@ -53,22 +59,41 @@ public:
     /// The layers alone, from what is in `x` and, normalised for layer `first`, in `normed`.
     void layers(Role role, const StepShape &shape, std::int64_t first, std::int64_t end, bool keysOnly);
     /// Normalises `x` for `layer`; behind the last one that is the final norm.
-    void normaliseFor(std::int64_t layer, const StepShape &shape);
+    virtual void normaliseFor(std::int64_t layer, const StepShape &shape);
 
-private:
-    void decoderInput(const StepShape &shape);
-    void project(std::int64_t layer, Role role, const StepShape &shape);
-    void attend(std::int64_t layer, Role role, const StepShape &shape);
-    void feedForward(std::int64_t layer, Role role, const StepShape &shape);
-    void experts(std::int64_t layer, const StepShape &shape);
-    void head(std::int64_t canvas, const StepShape &shape);
-    void gatedMlp(const GatedMlpWeights &weights, const Bf16 *in, std::int64_t rows);
-    /// Leaves the product in `product`, in summands; returns how many.
-    int outputProduct(const Bf16 *in, const Bf16 *weight, std::int64_t inputs, std::int64_t rows);
-    [[nodiscard]] kernels::NormOutput nextNorm(std::int64_t layer) const;
+protected:
+    virtual void decoderInput(const StepShape &shape);
+    virtual void project(std::int64_t layer, Role role, const StepShape &shape);
+    virtual void attend(std::int64_t layer, Role role, const StepShape &shape);
+    virtual void feedForward(std::int64_t layer, Role role, const StepShape &shape);
+    virtual void head(std::int64_t canvas, const StepShape &shape);
+    /// The norm that comes with the last write of x before `layer`.
+    [[nodiscard]] virtual kernels::NormOutput nextNorm(std::int64_t layer) const;
+
+    // What both ways share.
+    void route(std::int64_t layer, const StepShape &shape);
+    [[nodiscard]] kernels::EmbedArgs canvasEmbedding(const StepShape &shape) const;
+    [[nodiscard]] kernels::CanvasLogits sample(std::int64_t canvas, const StepShape &shape);
+    [[nodiscard]] float embeddingScale() const noexcept;
     [[nodiscard]] float epsilon() const noexcept { return static_cast<float>(m_parts.config.rmsNormEpsilon); }
     void mark(const char *stage);
     void launched(cudaError_t status, const char *what);
+    [[nodiscard]] const Parts &parts() const noexcept { return m_parts; }
+    [[nodiscard]] const LayerWeights &weightsOf(std::int64_t layer) const
+    {
+        return m_parts.weights.layers[static_cast<std::size_t>(layer)];
+    }
+    [[nodiscard]] const float2 *anglesOf(std::int64_t layer) const
+    {
+        return m_parts.activations.angles[m_ropes.ofLayer[static_cast<std::size_t>(layer)]];
+    }
+    [[nodiscard]] cudaStream_t stream() const noexcept { return m_device.stream(); }
+
+private:
+    void experts(std::int64_t layer, const StepShape &shape);
+    void gatedMlp(const GatedMlpWeights &weights, const Bf16 *in, std::int64_t rows);
+    /// Leaves the product in `product`, in summands; returns how many.
+    int outputProduct(const Bf16 *in, const Bf16 *weight, std::int64_t inputs, std::int64_t rows);
 
     Device &m_device;
     Parts m_parts;

@@ -19,16 +19,17 @@ std::int64_t pagesFor(std::int64_t positions)
 
 } // namespace
 
-PagePool::PagePool(std::shared_ptr<Device> device, const ModelConfig &config, LayerKind kind)
+PagePool::PagePool(std::shared_ptr<Device> device, const ModelConfig &config, LayerKind kind, Precision precision)
     : m_device(std::move(device)), m_epoch(m_device->epoch())
 {
+    const std::size_t elementBytes = precision == Precision::Fp32 ? sizeof(float) : sizeof(kernels::Bf16);
     for (const LayerConfig &layer : config.layers) {
         m_placeOf.push_back(m_layers.size());
         if (layer.kind != kind)
             continue;
         m_layers.emplace_back();
         m_layers.back().pageBytes =
-            kernels::pageElements(layer.kvHeads, layer.headDim) * static_cast<std::int64_t>(sizeof(kernels::Bf16));
+            kernels::pageElements(layer.kvHeads, layer.headDim) * static_cast<std::int64_t>(elementBytes);
         m_pageBytes += 2 * m_layers.back().pageBytes;
     }
 }
@@ -97,9 +98,15 @@ kernels::KvPool PagePool::layer(std::int64_t layer) const
     return {.keys = place.keys.as<kernels::Bf16>(), .values = place.values.as<kernels::Bf16>()};
 }
 
-PagePools::PagePools(const std::shared_ptr<Device> &device, const ModelConfig &config)
-    : sliding(device, config, LayerKind::Sliding),
-      full(device, config, LayerKind::Full),
+kernels::Fp32KvPool PagePool::fp32Layer(std::int64_t layer) const
+{
+    const Layer &place = m_layers[m_placeOf[static_cast<std::size_t>(layer)]];
+    return {.keys = place.keys.as<float>(), .values = place.values.as<float>()};
+}
+
+PagePools::PagePools(const std::shared_ptr<Device> &device, const ModelConfig &config, Precision precision)
+    : sliding(device, config, LayerKind::Sliding, precision),
+      full(device, config, LayerKind::Full, precision),
       slidingWindow(config.slidingWindow)
 {
 }

@@ -5,6 +5,7 @@
 
 #include "engine/backend.h"
 #include "engine/cuda/buffers.h"
+#include "engine/cuda/precision.h"
 #include "kernels/kv_pages.h"
 
 #include <array>
@@ -14,12 +15,13 @@
 
 namespace palimpsest::cuda {
 
-/// Device memory for the keys and values of all layers of one kind: pages of 64 positions (kernels/kv_pages.h), counted
+/// Device memory for the keys and values of all layers of one kind: pages of 64 positions (kernels/kv_pages.h) in bf16
+/// or fp32, counted
 /// by the sequences that hold them. Grows as pages are asked for, layer by layer, and never shrinks.
 class PagePool
 {
 public:
-    PagePool(std::shared_ptr<Device> device, const ModelConfig &config, LayerKind kind);
+    PagePool(std::shared_ptr<Device> device, const ModelConfig &config, LayerKind kind, Precision precision);
 
     /// A page that one sequence holds. Throws Error OutOfMemory.
     [[nodiscard]] std::int32_t acquire();
@@ -34,6 +36,8 @@ public:
 
     /// Where a layer of this kind has its pages; changes when `generation` does.
     [[nodiscard]] kernels::KvPool layer(std::int64_t layer) const;
+    /// The same where the precision is fp32.
+    [[nodiscard]] kernels::Fp32KvPool fp32Layer(std::int64_t layer) const;
     [[nodiscard]] std::uint64_t generation() const noexcept { return m_generation; }
     /// Of one page, all layers of this kind together.
     [[nodiscard]] std::int64_t pageBytes() const noexcept { return m_pageBytes; }
@@ -68,7 +72,7 @@ struct PagePools
     PagePool full;
     std::int64_t slidingWindow = 0;
 
-    PagePools(const std::shared_ptr<Device> &device, const ModelConfig &config);
+    PagePools(const std::shared_ptr<Device> &device, const ModelConfig &config, Precision precision);
     [[nodiscard]] PagePool &of(LayerKind kind) { return kind == LayerKind::Sliding ? sliding : full; }
 };
 

@@ -39,7 +39,7 @@ public:
         : m_checkpoint(checkpoint),
           m_device(std::move(device)),
           m_staging(m_device),
-          m_invalidZeros(m_device, sizeof(std::int32_t), "loading"),
+          m_fractionalZeros(m_device, std::max(std::int64_t{1}, std::ssize(layout.experts)) * kFlagBytes, "loading"),
           m_layout(layout),
           m_progress(progress)
     {
@@ -54,18 +54,33 @@ public:
         for (const ExpertPiece &piece : m_layout.experts)
             experts(piece);
         m_staging.flush();
-        std::int32_t invalid = 0;
-        m_device->check(cudaMemcpy(&invalid, m_invalidZeros.as<std::int32_t>(), sizeof invalid, cudaMemcpyDeviceToHost),
-                        "read back the check of the weights");
-        if (invalid != 0)
-            throw Error(ErrorKind::InvalidCheckpoint,
-                        m_checkpoint.directory().string() + ": a zero point of the experts is not a whole number",
-                        m_checkpoint.directory().string());
+        requireWholeZeros();
         m_checkpoint.checkUnchanged();
         report(0);
     }
 
 private:
+    static constexpr auto kFlagBytes = static_cast<std::int64_t>(sizeof(std::int32_t));
+
+    /// The products multiply by q - zero, which is exact in bf16 for whole numbers alone. Quantisers of this format
+    /// give nothing else; the CPU computes with what they are.
+    void requireWholeZeros()
+    {
+        std::vector<std::int32_t> flags(m_layout.experts.size());
+        m_device->check(cudaMemcpy(flags.data(), m_fractionalZeros.as<std::int32_t>(),
+                                   flags.size() * sizeof(std::int32_t), cudaMemcpyDeviceToHost),
+                        "read back the check of the weights");
+        const auto found = std::ranges::find_if(flags, [](std::int32_t flag) { return flag != 0; });
+        if (found == flags.end())
+            return;
+        const TensorView &zero = *m_layout.experts[static_cast<std::size_t>(found - flags.begin())].zero;
+        throw Error(ErrorKind::Unsupported,
+                    zero.file.string() + ": tensor " + zero.name +
+                        ": a zero point is not a whole number; the CUDA backend computes with whole ones only, the CPU "
+                        "with any",
+                    zero.name);
+    }
+
     void vector(const VectorPiece &piece)
     {
         const auto bytes = std::as_bytes(std::span(piece.values));
@@ -125,17 +140,17 @@ private:
             };
             const auto staged = m_staging.stage(
                 {part(*piece.packed, packed), part(*piece.scale, parameters), part(*piece.zero, parameters)});
-            const kernels::W4RepackArgs args{.packed = reinterpret_cast<const std::uint8_t *>(staged.at(0)),
-                                             .scale = reinterpret_cast<const std::uint16_t *>(staged.at(1)),
-                                             .zero = reinterpret_cast<const std::uint16_t *>(staged.at(2)),
-                                             .blocks =
-                                                 reinterpret_cast<std::uint8_t *>(piece.target + first * matrixBytes),
-                                             .invalidZeros = m_invalidZeros.as<std::int32_t>(),
-                                             .matrices = count,
-                                             .rows = piece.rows,
-                                             .columns = piece.columns,
-                                             .groupSize = piece.groupSize,
-                                             .order = piece.order};
+            const kernels::W4RepackArgs args{
+                .packed = reinterpret_cast<const std::uint8_t *>(staged.at(0)),
+                .scale = reinterpret_cast<const std::uint16_t *>(staged.at(1)),
+                .zero = reinterpret_cast<const std::uint16_t *>(staged.at(2)),
+                .blocks = reinterpret_cast<std::uint8_t *>(piece.target + first * matrixBytes),
+                .invalidZeros = m_fractionalZeros.as<std::int32_t>() + (&piece - m_layout.experts.data()),
+                .matrices = count,
+                .rows = piece.rows,
+                .columns = piece.columns,
+                .groupSize = piece.groupSize,
+                .order = piece.order};
             m_device->check(kernels::w4Repack(args, m_device->stream()), "repack the experts");
             m_staging.finishBlock();
             first += count;
@@ -157,7 +172,7 @@ private:
     const Checkpoint &m_checkpoint;
     std::shared_ptr<Device> m_device;
     Staging m_staging;
-    DeviceBuffer m_invalidZeros;
+    DeviceBuffer m_fractionalZeros; ///< [expert piece]: not 0 where a zero point is not whole
     const WeightLayout &m_layout;
     const LoadProgress &m_progress;
     std::int64_t m_done = 0;

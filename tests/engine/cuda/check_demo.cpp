@@ -14,9 +14,9 @@ namespace palimpsest::gpu_check {
 
 namespace {
 
-// Two precisions part where two ids are as good as equal, and a loop that runs to its last steps without settling
-// seldom meets again. Seen on an H200: 32 of 60 texts the same, 24 of the 28 whose canvas settled within 25 steps.
-constexpr double kSameTexts = 0.4;
+// In fp32 the loops of two devices part only where two ids are as good as equal to rounding; in bf16 they do so in half
+// of the cases, and one that runs to its last steps without settling seldom meets the other again (precision.h).
+constexpr double kSameTexts = 0.8;
 constexpr double kStepDifference = 0.03;
 
 SamplerSettings shippedSettings(const Checkpoint &checkpoint)

@@ -60,17 +60,17 @@ void compareAll(const std::vector<std::vector<std::uint32_t>> &found,
         requireSameBits(found.at(i), wanted[i], what + ", canvas " + std::to_string(i));
 }
 
-void batchesAndGraphs(const std::string &name)
+void batchesAndGraphs(const std::string &fixture, cuda::Precision precision, const std::string &name)
 {
     constexpr std::size_t kCanvases = 8;
-    const auto eager = loadModel(name, {.device = 0, .graphs = false, .encodeChunk = 2048});
+    const auto eager = loadModel(fixture, {.graphs = false, .precision = precision});
     const Requests eagerRequests(*eager, kCanvases);
     const auto wanted = results(*eager, eagerRequests, 1);
     compareAll(results(*eager, eagerRequests, 4), wanted, name + " batch of 4, eager");
     compareAll(results(*eager, eagerRequests, 8), wanted, name + " batch of 8, eager");
     require(eager->graphReplays() == 0, name + ": eager replayed a graph");
 
-    const auto graphs = loadModel(name);
+    const auto graphs = loadModel(fixture, {.precision = precision});
     const Requests requests(*graphs, kCanvases);
     for (const std::size_t batch : {std::size_t{1}, std::size_t{4}, std::size_t{8}})
         for (int round = 0; round < 2; ++round)
@@ -83,9 +83,9 @@ void batchesAndGraphs(const std::string &name)
                 kRepeats, static_cast<long long>(graphs->graphReplays()));
 }
 
-void chunksAndForks(const std::string &name)
+void chunksAndForks(const std::string &fixture, cuda::Precision precision, const std::string &name)
 {
-    const auto model = loadModel(name);
+    const auto model = loadModel(fixture, {.precision = precision});
     const std::vector<TokenId> ids = randomIds(300, model->config().vocabSize, 5);
     const auto stepBehind = [&](const Sequence &prefix) {
         Run run;
@@ -121,9 +121,9 @@ void chunksAndForks(const std::string &name)
                     name + " near fork");
 }
 
-void trajectories(const std::string &name)
+void trajectories(const std::string &fixture, cuda::Precision precision, const std::string &name)
 {
-    const auto model = loadModel(name);
+    const auto model = loadModel(fixture, {.precision = precision});
     const auto prefix = encoded(*model, randomIds(40, model->config().vocabSize, 11));
     const auto length = static_cast<std::size_t>(model->config().canvasLength);
     std::vector<std::uint8_t> frozen(length, 0);
@@ -143,11 +143,13 @@ void trajectories(const std::string &name)
 
 void checkDeterminism()
 {
-    for (const char *name : {"tiny-a", "tiny-b", "demo"}) {
-        batchesAndGraphs(name);
-        chunksAndForks(name);
-        trajectories(name);
-    }
+    for (const std::string fixture : {"tiny-a", "tiny-b", "demo"})
+        for (const auto precision : {cuda::Precision::Bf16, cuda::Precision::Fp32}) {
+            const std::string name = fixture + (precision == cuda::Precision::Fp32 ? " fp32" : " bf16");
+            batchesAndGraphs(fixture, precision, name);
+            chunksAndForks(fixture, precision, name);
+            trajectories(fixture, precision, name);
+        }
 }
 
 } // namespace palimpsest::gpu_check

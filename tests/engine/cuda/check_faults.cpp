@@ -6,8 +6,12 @@
 
 #include "engine/error.h"
 
+#include <nlohmann/json.hpp>
+
+#include <fstream>
 #include <functional>
 #include <optional>
+#include <random>
 
 namespace palimpsest::gpu_check {
 
@@ -83,6 +87,62 @@ void loadingIsRefused()
     ok(cudaFree(taken), "give the memory back");
 }
 
+/// A copy of a model's folder that goes away with its owner.
+class ModelCopy
+{
+public:
+    explicit ModelCopy(const std::filesystem::path &source)
+        : m_folder(std::filesystem::temp_directory_path() / ("palimpsest-" + std::to_string(std::random_device{}())))
+    {
+        std::filesystem::copy(source, m_folder);
+    }
+    ~ModelCopy()
+    {
+        std::error_code ignored; // a folder left behind is no failure of what was tested
+        std::filesystem::remove_all(m_folder, ignored);
+    }
+    ModelCopy(const ModelCopy &) = delete;
+    ModelCopy &operator=(const ModelCopy &) = delete;
+
+    [[nodiscard]] const std::filesystem::path &folder() const { return m_folder; }
+
+    /// Overwrites the last element of a tensor of 16 bits an element, whose name ends so.
+    void overwriteLast(const char *fileName, const std::string &nameEnd, std::uint16_t value) const
+    {
+        std::fstream file(m_folder / fileName, std::ios::in | std::ios::out | std::ios::binary);
+        std::uint64_t headerBytes = 0;
+        file.read(reinterpret_cast<char *>(&headerBytes), sizeof headerBytes);
+        std::string header(headerBytes, '\0');
+        file.read(header.data(), static_cast<std::streamsize>(header.size()));
+        const auto tensors = nlohmann::json::parse(header);
+        for (const auto &[name, tensor] : tensors.items()) {
+            if (!name.ends_with(nameEnd))
+                continue;
+            const auto end = tensor.at("data_offsets").at(1).get<std::uint64_t>();
+            file.seekp(static_cast<std::streamoff>(sizeof headerBytes + headerBytes + end - sizeof value));
+            file.write(reinterpret_cast<const char *>(&value), sizeof value);
+        }
+    }
+
+private:
+    std::filesystem::path m_folder;
+};
+
+void fractionalZerosAreRefused()
+{
+    constexpr std::uint16_t kSevenAndAHalf = 0x4780;
+    const ModelCopy copy(modelFolder("tiny-a"));
+    (void)cuda::makeCudaBackend(Checkpoint::open(copy.folder()), {});
+    copy.overwriteLast("experts_00002.safetensors", ".dn_z", kSevenAndAHalf);
+    const auto checkpoint = Checkpoint::open(copy.folder());
+    const std::optional<Error> error = errorOf([&] { (void)cuda::makeCudaBackend(checkpoint, {}); });
+    require(error.has_value() && error->kind() == ErrorKind::Unsupported &&
+                error->subject().ends_with("layers.2.experts.dn_z"),
+            "a zero point of 7.5" + (error ? std::string(": ") + error->what() : ": nothing was thrown"));
+    if (error)
+        std::printf("  a zero point of 7.5: \"%s\"\n", error->what());
+}
+
 void deviceIsLost()
 {
     const auto model = loadModel("tiny-a");
@@ -110,6 +170,7 @@ void checkFaults()
 {
     memoryRunsOut();
     loadingIsRefused();
+    fractionalZerosAreRefused();
     deviceIsLost();
 }
 

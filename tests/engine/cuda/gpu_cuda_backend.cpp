@@ -7,8 +7,8 @@
 #include <cstring>
 #include <exception>
 
-/// Arguments: names of the checks to run (golden, determinism, results, faults); all without any. Or demo, a file of
-/// cases and one for results.
+/// Arguments: names of the checks to run (sampler, golden, determinism, results, faults); all without any. Or demo, a
+/// file of cases and one for results.
 int main(int count, char **arguments)
 {
     using namespace palimpsest::gpu_check;
@@ -21,7 +21,8 @@ int main(int count, char **arguments)
         return count == 1 || std::any_of(arguments + 1, arguments + count,
                                          [name](const char *a) { return std::strcmp(a, name) == 0; });
     };
-    const std::pair<const char *, void (*)()> checks[] = {{"golden", checkGolden},
+    const std::pair<const char *, void (*)()> checks[] = {{"sampler", checkSampler},
+                                                          {"golden", checkGolden},
                                                           {"determinism", checkDeterminism},
                                                           {"results", checkResults},
                                                           {"faults", checkFaults}}; // last: they restart the device

@@ -18,6 +18,7 @@ namespace palimpsest::gpu_check {
 void checkGolden();
 void checkDeterminism();
 void checkResults();
+void checkSampler();
 void checkFaults();
 /// The demo model's texts against those that the CPU made (demo_cases.cpp); writes its own where a file is named.
 void checkDemo(const std::string &casesFile, const std::string &resultsFile);
