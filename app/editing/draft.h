@@ -53,12 +53,14 @@ struct UndoLabels
 /// up to a line end. Undoing and redoing return text, locks and the states of proposals. Locks bind the model, not the
 /// writer: an edit inside a locked word changes the word and leaves it locked.
 ///
-/// A value without threads, clocks and files. Throws Error InvalidArgument for what a caller got wrong, and Stale (see
-/// staleError) for positions of a version that is forgotten or yet to come.
+/// A value without threads, clocks and files. Throws Error InvalidArgument for what a caller got wrong; its subject
+/// names the field, or is kStaleSubject for positions of a version that is forgotten or yet to come.
 class Draft
 {
 public:
     static constexpr std::int64_t kTypingPauseMs = 2000;
+    static constexpr qsizetype kTypingLetters = 80;
+    static constexpr qsizetype kMostUnits = 8LL << 20; ///< UTF-16 code units of a draft; what the store takes at least
     static constexpr std::size_t kRememberedEdits = 4096; ///< how far back a version may be
     static constexpr std::size_t kUndoSteps = 2000;
 
@@ -80,10 +82,9 @@ public:
 
     AppliedEdit edit(const TextEdit &edit, std::int64_t version, const EditAuthor &author);
     /// Several edits, each in the positions that the one before left behind, as one step.
-    std::vector<AppliedEdit> editAll(const std::vector<TextEdit> &edits, const EditAuthor &author,
-                                     const QString &label);
+    std::vector<AppliedEdit> editAll(const std::vector<TextEdit> &edits, const QString &label);
     /// The text and locks of a revision, as one step; only the words that differ are edited.
-    std::vector<AppliedEdit> restore(const QString &text, const std::vector<TextSpan> &locks, const EditAuthor &author);
+    std::vector<AppliedEdit> restore(const QString &text, const std::vector<TextSpan> &locks);
     /// Nothing if there is no step.
     std::vector<AppliedEdit> undo();
     std::vector<AppliedEdit> redo();
@@ -95,7 +96,6 @@ public:
 
     /// No step of its own.
     void addProposal(Proposal proposal);
-    void removeProposal(QStringView id);
     std::vector<AppliedEdit> accept(const QString &proposal, std::optional<std::size_t> change,
                                     std::optional<int> words, const EditAuthor &author);
     void reject(const QString &proposal, std::optional<std::size_t> change);
@@ -103,12 +103,26 @@ public:
     void choose(const QString &proposal, std::size_t alternative);
     void take(const QString &proposal, std::size_t alternative, TextSpan words);
     void writeOwn(const QString &proposal, const QString &text);
+    /// Replaces an open proposal by one of the same id (which has more alternatives, for instance).
+    void replaceOpen(const Proposal &proposal);
+
+    /// Ids of the proposals of which more than the positions changed since the last call.
+    [[nodiscard]] std::vector<QString> takeChangedProposals();
 
 private:
     struct ProposalStep
     {
         Proposal before;
         Proposal after;
+    };
+    /// The typing that a step was made of, for what may still join it.
+    struct Typing
+    {
+        EditAuthor author;
+        qsizetype caret = 0;
+        qsizetype letters = 0;
+        bool deletes = false;
+        bool closed = false; ///< a line end was typed
     };
     /// Both directions of one change of text, locks and proposals.
     struct Step
@@ -119,22 +133,29 @@ private:
         std::vector<TextSpan> locksBefore;
         std::vector<TextSpan> locksAfter;
         std::vector<ProposalStep> proposals; ///< whose state the step changed
-        std::optional<EditAuthor> typing;    ///< the last of the typing that is joined here
-        std::optional<TextSpan> typedAt;     ///< where it ended
+        std::optional<Typing> typing;
     };
 
-    [[nodiscard]] Proposal &openProposal(const QString &id);
-    void requireVersion(std::int64_t version) const;
-    AppliedEdit apply(const TextEdit &edit, Step *step);
-    void replaceLocks(std::vector<TextSpan> locks, const QString &label);
+    [[nodiscard]] Step newStep(QString label) const;
     void push(Step step);
+    AppliedEdit apply(const TextEdit &edit, Step &step);
+    std::vector<AppliedEdit> replay(Step &step, bool forward);
+    void replaceLocks(std::vector<TextSpan> locks, QString label);
+    enum class Remember { Decisions, Places };
+    void replaceProposal(const Proposal &proposal, Step *step, Remember remember = Remember::Decisions);
+    [[nodiscard]] static Proposal beforeStep(Proposal proposal, const Step &step);
+    [[nodiscard]] const Proposal &requireProposal(QStringView id) const;
+    [[nodiscard]] StandingText standingOf(const Proposal &proposal) const;
+    [[nodiscard]] Proposal withoutLockedChanges(const Proposal &proposal, std::optional<std::size_t> change) const;
     [[nodiscard]] bool joins(const TextEdit &edit, const EditAuthor &author) const;
-    void restoreProposal(const Proposal &proposal);
+    void noteTyping(const TextEdit &edit, const EditAuthor &author);
+    void requireVersion(std::int64_t version) const;
 
     QString m_text;
     std::int64_t m_version = 0;
     std::vector<TextSpan> m_locks; ///< ascending, apart
     std::vector<Proposal> m_proposals;
+    std::vector<QString> m_changedProposals;
     std::deque<TextEdit> m_log; ///< the last edits; the newest led to m_version
     std::deque<Step> m_undo;
     std::vector<Step> m_redo;

@@ -22,13 +22,6 @@
 #include <variant>
 #include <vector>
 
-namespace palimpsest {
-class EngineHost;
-namespace documents {
-class DocumentWorker;
-}
-} // namespace palimpsest
-
 namespace palimpsest::editing {
 
 /// Takes what was asked for, or the Error that stands in its way: once, on the thread of the object that was asked,
@@ -168,7 +161,10 @@ Q_SIGNALS:
 
 private:
     friend class SessionRegistry;
+    struct Setup;
     struct State;
+    explicit DraftSession(Setup setup);
+
     std::unique_ptr<State> m_state;
 };
 

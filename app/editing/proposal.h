@@ -52,6 +52,7 @@ struct ProposalOrigin
     std::uint64_t seed = 0;
     SamplerSettings sampler;
     QString instruction;
+    NoiseAmount amount = NoiseAmount::Medium; ///< of Renoise
     std::int64_t steps = 0;
     std::int64_t canvases = 0;
     std::vector<CanvasStop> stops; ///< of the alternative that was the best
@@ -99,14 +100,23 @@ struct Acceptance
 /// Turns down all open changes, or one. Throws as `accepted`.
 [[nodiscard]] Proposal rejected(const Proposal &proposal, std::optional<std::size_t> change = std::nullopt);
 
-/// Shows another alternative; `standing` is the text that stands in the proposal's span now. Throws Error
-/// InvalidArgument ("alternative").
-[[nodiscard]] Proposal choosing(const Proposal &proposal, std::size_t alternative, QStringView standing);
+/// What stands in the draft where a proposal wants to stand.
+struct StandingText
+{
+    QString text;                ///< of the proposal's span
+    std::vector<TextSpan> locks; ///< positions in `text`
+};
+
+/// Makes up the changes from what stands to the chosen alternative anew; all of them are open.
+[[nodiscard]] Proposal withChanges(Proposal proposal, const StandingText &standing);
+/// Shows another alternative. Throws Error InvalidArgument ("alternative").
+[[nodiscard]] Proposal choosing(const Proposal &proposal, std::size_t alternative, const StandingText &standing);
 /// Puts words of another alternative (a span of its text, widened to whole words) into the place that they have in the
 /// chosen one; the result is an alternative of its own, and the chosen one. Throws Error InvalidArgument.
-[[nodiscard]] Proposal taking(const Proposal &proposal, std::size_t alternative, TextSpan words, QStringView standing);
+[[nodiscard]] Proposal taking(const Proposal &proposal, std::size_t alternative, TextSpan words,
+                              const StandingText &standing);
 /// Makes a text of the writer's own the chosen alternative.
-[[nodiscard]] Proposal withOwnText(const Proposal &proposal, const QString &text, QStringView standing);
+[[nodiscard]] Proposal withOwnText(const Proposal &proposal, const QString &text, const StandingText &standing);
 
 /// The proposal after an edit that somebody made to the draft. An edit beside it moves it. One that touches it drops
 /// it; but of a proofreading, only the corrections that are touched are turned down.

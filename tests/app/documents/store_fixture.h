@@ -33,7 +33,10 @@ public:
                 .nowMs = [this] { return ++m_nowMs; },
                 .schema = {}};
     }
-    std::unique_ptr<documents::DocumentStore> open() { return std::make_unique<documents::DocumentStore>(options()); }
+    [[nodiscard]] std::unique_ptr<documents::DocumentStore> open()
+    {
+        return std::make_unique<documents::DocumentStore>(options());
+    }
     [[nodiscard]] std::int64_t nowMs() const noexcept { return m_nowMs; }
 
 private:

@@ -1,0 +1,478 @@
+// SPDX-FileCopyrightText: 2026 The Palimpsest developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "app/editing/draft.h"
+#include "app/editing/utf8_text.h"
+#include "engine/error.h"
+#include "tests/support/random_text.h"
+
+#include <QTest>
+
+using namespace palimpsest;
+using namespace palimpsest::editing;
+
+namespace {
+
+constexpr WindowId kWindow = 1;
+
+EditAuthor typing(std::int64_t nowMs, WindowId window = kWindow)
+{
+    return {.window = window, .cause = EditCause::Typing, .nowMs = nowMs};
+}
+
+EditAuthor by(EditCause cause = EditCause::Edit)
+{
+    return {.window = kWindow, .cause = cause, .nowMs = 0};
+}
+
+/// Types letter by letter at the end.
+void type(Draft &draft, const QString &text, std::int64_t nowMs)
+{
+    for (const QChar letter : text) {
+        const qsizetype end = draft.text().size();
+        draft.edit({{end, end}, QString(letter)}, draft.version(), typing(nowMs));
+    }
+}
+
+Proposal proposalAt(const Draft &draft, TextSpan span, const QStringList &texts, RunAction action)
+{
+    Proposal proposal;
+    proposal.id = QStringLiteral("p%1").arg(draft.proposals().size());
+    proposal.action = action;
+    proposal.span = span;
+    proposal.original = draft.textOf(span);
+    for (const QString &text : texts)
+        proposal.alternatives.push_back({.text = text, .seed = 1, .meanEntropy = 0.1, .stops = {}});
+    return withChanges(std::move(proposal), {draft.textOf(span), {}});
+}
+
+Proposal proposalFor(const Draft &draft, const QString &words, const QStringList &texts,
+                     RunAction action = RunAction::Rewrite)
+{
+    const qsizetype start = draft.text().indexOf(words);
+    return proposalAt(draft, {start, start + words.size()}, texts, action);
+}
+
+} // namespace
+
+class TestDraft : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void typing_is_one_step();
+    void typing_is_parted_data();
+    void typing_is_parted();
+    void model_edits_are_one_step_each();
+    void undo_and_redo_lead_through_the_same_states();
+    void older_versions_are_brought_on();
+    void unknown_versions_are_stale();
+    void spans_outside_are_refused();
+    void locks_follow_the_text();
+    void unlocking_a_part_keeps_the_rest();
+    void accepting_one_change();
+    void accepting_words_one_by_one();
+    void accepting_leaves_locked_words();
+    void rejecting_keeps_what_was_typed();
+    void editing_the_original_drops_the_proposal();
+    void corrections_are_dropped_one_by_one();
+    void undoing_an_acceptance_opens_it_again();
+    void words_are_taken_from_several();
+    void own_text_is_an_alternative();
+    void restoring_edits_only_what_differs();
+    void changed_proposals_are_told();
+};
+
+void TestDraft::typing_is_one_step()
+{
+    Draft draft(QStringLiteral("Dear board,"));
+    type(draft, QStringLiteral(" the boat is mine"), 100);
+    QCOMPARE(draft.text(), QStringLiteral("Dear board, the boat is mine"));
+    QCOMPARE(*draft.undoLabels().undo, QStringLiteral("Typing"));
+    draft.undo();
+    QCOMPARE(draft.text(), QStringLiteral("Dear board,"));
+    QVERIFY(!draft.undoLabels().undo);
+    draft.redo();
+    QCOMPARE(draft.text(), QStringLiteral("Dear board, the boat is mine"));
+    QVERIFY(draft.undo().size() > 1); // as many edits as were typed
+}
+
+void TestDraft::typing_is_parted_data()
+{
+    QTest::addColumn<TextEdit>("second");
+    QTest::addColumn<std::int64_t>("afterMs");
+    QTest::addColumn<WindowId>("window");
+    QTest::addColumn<int>("steps");
+    QTest::newRow("goes on") << TextEdit{{3, 3}, "d"} << std::int64_t{10} << kWindow << 1;
+    QTest::newRow("elsewhere") << TextEdit{{0, 0}, "d"} << std::int64_t{10} << kWindow << 2;
+    QTest::newRow("after a pause") << TextEdit{{3, 3}, "d"} << Draft::kTypingPauseMs + 1 << kWindow << 2;
+    QTest::newRow("another window") << TextEdit{{3, 3}, "d"} << std::int64_t{10} << kWindow + 1 << 2;
+    QTest::newRow("taking back") << TextEdit{{2, 3}, ""} << std::int64_t{10} << kWindow << 2;
+}
+
+void TestDraft::typing_is_parted()
+{
+    QFETCH(const TextEdit, second);
+    QFETCH(const std::int64_t, afterMs);
+    QFETCH(const WindowId, window);
+    QFETCH(const int, steps);
+    Draft draft;
+    type(draft, QStringLiteral("abc"), 0);
+    draft.edit(second, draft.version(), typing(afterMs, window));
+    int count = 0;
+    for (; draft.undoLabels().undo; ++count)
+        draft.undo();
+    QCOMPARE(count, steps);
+    QCOMPARE(draft.text(), QString());
+}
+
+// F093: three words typed, a selection rewritten, two more words; to the start and to the end.
+void TestDraft::model_edits_are_one_step_each()
+{
+    Draft draft(QStringLiteral("A quick fox. "));
+    draft.setLocked({2, 7}, draft.version(), true);
+    type(draft, QStringLiteral("It runs far. "), 0);
+    draft.addProposal(proposalFor(draft, QStringLiteral("It runs far."), {QStringLiteral("It ran very far away.")}));
+    draft.accept(QStringLiteral("p0"), std::nullopt, std::nullopt, by(EditCause::Accept));
+    const QString accepted = draft.text();
+    QCOMPARE(accepted, QStringLiteral("A quick fox. It ran very far away. "));
+    type(draft, QStringLiteral("The end"), 10'000);
+    const QString end = draft.text();
+    const std::vector<TextSpan> locks = draft.locks();
+
+    draft.undo();
+    QCOMPARE(draft.text(), accepted);
+    draft.undo();
+    QCOMPARE(draft.text(), QStringLiteral("A quick fox. It runs far. "));
+    draft.undo();
+    QCOMPARE(draft.text(), QStringLiteral("A quick fox. "));
+    QCOMPARE(draft.locks().size(), std::size_t{1});
+    draft.undo();
+    QVERIFY(draft.locks().empty());
+    QVERIFY(!draft.undoLabels().undo);
+    for (int i = 0; i < 4; ++i)
+        draft.redo();
+    QVERIFY(!draft.undoLabels().redo);
+    QCOMPARE(draft.text(), end);
+    QVERIFY(draft.locks() == locks);
+}
+
+// F093, as a property: text, locks and what is open of the proposals are the same, step by step, there and back.
+void TestDraft::undo_and_redo_lead_through_the_same_states()
+{
+    struct State
+    {
+        QString text;
+        std::vector<TextSpan> locks;
+        std::vector<ProposalState> proposals;
+        std::vector<TextSpan> places;
+        bool operator==(const State &) const = default;
+    };
+    const auto stateOf = [](const Draft &draft) {
+        State state{draft.text(), draft.locks(), {}, {}};
+        for (const Proposal &proposal : draft.proposals()) {
+            state.proposals.push_back(proposal.state);
+            state.places.push_back(proposal.isOpen() ? proposal.span : TextSpan{});
+        }
+        return state;
+    };
+    test::RandomText random(23);
+    for (int round = 0; round < 150; ++round) {
+        Draft draft(fromUtf8(random.document(12)));
+        const auto randomSpan = [&] {
+            TextSpan span{static_cast<qsizetype>(random.below(draft.text().size() + 1)),
+                          static_cast<qsizetype>(random.below(draft.text().size() + 1))};
+            if (span.start > span.end)
+                std::swap(span.start, span.end);
+            return snappedToCodePoints({span.start, std::min(span.end, span.start + 12)}, draft.text());
+        };
+        // All proposals are there from the beginning, so that the states can be compared one by one.
+        for (int i = 0; i < 3; ++i) {
+            const TextSpan span = randomSpan();
+            draft.addProposal(proposalAt(draft, span, {fromUtf8(random.document(4)), QStringLiteral("other words")},
+                                         i == 2 ? RunAction::Proofread : RunAction::Rewrite));
+        }
+        std::vector<State> states{stateOf(draft)};
+        for (int turn = 0; turn < 25; ++turn) {
+            const QString id = QStringLiteral("p%1").arg(random.below(3));
+            const bool canDecide = draft.proposal(id)->isOpen();
+            try {
+                switch (random.below(6)) {
+                case 0:
+                case 1:
+                    draft.edit({randomSpan(), fromUtf8(random.document(2))}, draft.version(), by());
+                    break;
+                case 2:
+                    draft.setLocked(randomSpan(), draft.version(), random.below(3) != 0);
+                    break;
+                case 3:
+                    if (canDecide)
+                        draft.accept(id, std::nullopt, std::nullopt, by(EditCause::Accept));
+                    break;
+                case 4:
+                    if (canDecide && !draft.proposal(id)->changes.empty())
+                        draft.accept(id, 0, 1, by(EditCause::Accept));
+                    break;
+                default:
+                    if (canDecide)
+                        draft.reject(id, std::nullopt);
+                }
+            } catch (const Error &) { // no word to lock, a locked or settled change: nothing happened
+            }
+            if (!(stateOf(draft) == states.back()) || draft.undoLabels().redo)
+                states.push_back(stateOf(draft));
+        }
+        std::vector<State> back{stateOf(draft)};
+        while (draft.undoLabels().undo) {
+            draft.undo();
+            if (!(stateOf(draft) == back.back()))
+                back.push_back(stateOf(draft));
+        }
+        std::reverse(back.begin(), back.end());
+        QCOMPARE(back.size(), states.size());
+        for (std::size_t i = 0; i < states.size(); ++i) {
+            QCOMPARE(back[i].text, states[i].text);
+            QVERIFY(back[i].locks == states[i].locks);
+            QVERIFY(back[i].proposals == states[i].proposals);
+            QVERIFY(back[i] == states[i]);
+        }
+        while (draft.undoLabels().redo)
+            draft.redo();
+        QVERIFY(stateOf(draft) == states.back());
+    }
+}
+
+void TestDraft::older_versions_are_brought_on()
+{
+    Draft draft(QStringLiteral("one two three"));
+    const std::int64_t seen = draft.version();
+    draft.edit({{0, 0}, QStringLiteral("zero ")}, seen, by());
+    const AppliedEdit applied = draft.edit({{4, 7}, QStringLiteral("2")}, seen, by());
+    QCOMPARE(draft.text(), QStringLiteral("zero one 2 three"));
+    QCOMPARE(applied.edit.span.start, 9);
+    QCOMPARE(applied.version, seen + 2);
+    QVERIFY((draft.brought(TextSpan{8, 13}, seen) == TextSpan{11, 16}));
+}
+
+void TestDraft::unknown_versions_are_stale()
+{
+    Draft draft(QStringLiteral("abc"));
+    for (std::size_t i = 0; i <= Draft::kRememberedEdits; ++i)
+        draft.edit({{0, 0}, QStringLiteral("x")}, draft.version(), by());
+    for (const std::int64_t version : {draft.version() + 1, std::int64_t{0}}) {
+        try {
+            draft.edit({{0, 0}, QStringLiteral("y")}, version, by());
+            QFAIL("an unknown version was taken");
+        } catch (const Error &error) {
+            QCOMPARE(error.kind(), ErrorKind::InvalidArgument);
+            QCOMPARE(QByteArray(error.subject().c_str()), QByteArray(kStaleSubject));
+        }
+    }
+}
+
+void TestDraft::spans_outside_are_refused()
+{
+    Draft draft(QStringLiteral("abc"));
+    const std::int64_t before = draft.version();
+    draft.edit({{3, 3}, QStringLiteral("def")}, before, by());
+    for (const TextSpan span : {TextSpan{-1, 0}, TextSpan{2, 1}, TextSpan{0, 7}})
+        QVERIFY_EXCEPTION_THROWN(draft.edit({span, {}}, draft.version(), by()), Error);
+    QVERIFY_EXCEPTION_THROWN(draft.edit({{0, 4}, {}}, before, by()), Error); // it had three letters then
+    QCOMPARE(draft.text(), QStringLiteral("abcdef"));
+}
+
+void TestDraft::locks_follow_the_text()
+{
+    Draft draft(QStringLiteral("the cobalt sea is calm"));
+    QVERIFY((draft.setLocked({5, 12}, draft.version(), true) == TextSpan{4, 14}));
+    draft.edit({{0, 0}, QStringLiteral("Now ")}, draft.version(), by());
+    QCOMPARE(draft.textOf(draft.locks().front()), QStringLiteral("cobalt sea"));
+    draft.edit({{15, 15}, QStringLiteral("blue ")}, draft.version(), by());
+    QCOMPARE(draft.textOf(draft.locks().front()), QStringLiteral("cobalt blue sea"));
+    draft.edit({{0, 25}, {}}, draft.version(), by());
+    QVERIFY(draft.locks().empty());
+    draft.undo();
+    QCOMPARE(draft.textOf(draft.locks().front()), QStringLiteral("cobalt blue sea"));
+    QVERIFY_EXCEPTION_THROWN(draft.setLocked({draft.text().size(), draft.text().size() + 1}, draft.version(), true),
+                             Error);
+}
+
+void TestDraft::unlocking_a_part_keeps_the_rest()
+{
+    Draft draft(QStringLiteral("the cobalt blue sea"));
+    draft.setLocked({0, 19}, draft.version(), true);
+    draft.setLocked({11, 15}, draft.version(), false);
+    QCOMPARE(draft.locks().size(), std::size_t{2});
+    QCOMPARE(draft.textOf(draft.locks()[0]), QStringLiteral("the cobalt"));
+    QCOMPARE(draft.textOf(draft.locks()[1]), QStringLiteral("sea"));
+    draft.unlockAll();
+    QVERIFY(draft.locks().empty());
+    draft.undo();
+    QCOMPARE(draft.locks().size(), std::size_t{2});
+}
+
+void TestDraft::accepting_one_change()
+{
+    Draft draft(QStringLiteral("I recieved teh letter yesterday."));
+    draft.addProposal(
+        proposalFor(draft, draft.text(), {QStringLiteral("I received the letter yesterday.")}, RunAction::Proofread));
+    QCOMPARE(draft.proposals().front().changes.size(), std::size_t{2});
+    draft.accept(QStringLiteral("p0"), 1, std::nullopt, by(EditCause::Accept));
+    QCOMPARE(draft.text(), QStringLiteral("I recieved the letter yesterday."));
+    const Proposal &proposal = draft.proposals().front();
+    QVERIFY(proposal.isOpen());
+    QCOMPARE(proposal.changes[0].state, ChangeState::Open);
+    QCOMPARE(proposal.changes[1].state, ChangeState::Accepted);
+    QCOMPARE(draft.textOf(proposal.changes[1].span), QStringLiteral("the"));
+    draft.reject(QStringLiteral("p0"), 0);
+    QCOMPARE(draft.proposals().front().state, ProposalState::Accepted);
+    QVERIFY_EXCEPTION_THROWN(draft.accept(QStringLiteral("p0"), 0, std::nullopt, by()), Error);
+    QVERIFY_EXCEPTION_THROWN(draft.accept(QStringLiteral("none"), 0, std::nullopt, by()), Error);
+}
+
+void TestDraft::accepting_words_one_by_one()
+{
+    Draft draft(QStringLiteral("We saw it."));
+    draft.addProposal(proposalFor(draft, QStringLiteral("saw"), {QStringLiteral("have seen quite")}));
+    draft.accept(QStringLiteral("p0"), 0, 2, by(EditCause::Accept));
+    QCOMPARE(draft.text(), QStringLiteral("We have seen saw it."));
+    QVERIFY(draft.proposals().front().isOpen());
+    draft.accept(QStringLiteral("p0"), 1, 1, by(EditCause::Accept));
+    QCOMPARE(draft.text(), QStringLiteral("We have seen quite it."));
+    QCOMPARE(draft.proposals().front().state, ProposalState::Accepted);
+    draft.undo();
+    draft.undo();
+    QCOMPARE(draft.text(), QStringLiteral("We saw it."));
+}
+
+void TestDraft::accepting_leaves_locked_words()
+{
+    Draft draft(QStringLiteral("teh cobalt see"));
+    draft.addProposal(proposalFor(draft, draft.text(), {QStringLiteral("the blue sea")}, RunAction::Proofread));
+    draft.setLocked({4, 10}, draft.version(), true);
+    QVERIFY_EXCEPTION_THROWN(draft.accept(QStringLiteral("p0"), 1, std::nullopt, by()), Error);
+    draft.accept(QStringLiteral("p0"), std::nullopt, std::nullopt, by(EditCause::Accept));
+    QCOMPARE(draft.text(), QStringLiteral("the cobalt sea"));
+    QVERIFY(!draft.proposals().front().note.isEmpty());
+}
+
+// F094
+void TestDraft::rejecting_keeps_what_was_typed()
+{
+    Draft draft(QStringLiteral("One sentence. Another one."));
+    draft.addProposal(proposalFor(draft, QStringLiteral("One sentence."), {QStringLiteral("A sentence.")}));
+    type(draft, QStringLiteral(" Typed."), 0);
+    draft.edit({{0, 0}, QStringLiteral("Title\n")}, draft.version(), by());
+    draft.reject(QStringLiteral("p0"), std::nullopt);
+    QCOMPARE(draft.text(), QStringLiteral("Title\nOne sentence. Another one. Typed."));
+    QCOMPARE(draft.proposals().front().state, ProposalState::Rejected);
+    draft.undo();
+    QVERIFY(draft.proposals().front().isOpen());
+    QCOMPARE(draft.textOf(draft.proposals().front().span), QStringLiteral("One sentence."));
+}
+
+void TestDraft::editing_the_original_drops_the_proposal()
+{
+    Draft draft(QStringLiteral("One sentence. Another one."));
+    draft.addProposal(proposalFor(draft, QStringLiteral("One sentence."), {QStringLiteral("A sentence.")}));
+    draft.edit({{4, 4}, QStringLiteral("long ")}, draft.version(), by());
+    QCOMPARE(draft.proposals().front().state, ProposalState::Dropped);
+    QVERIFY(!draft.proposals().front().note.isEmpty());
+    draft.undo();
+    QVERIFY(draft.proposals().front().isOpen());
+    draft.redo();
+    QCOMPARE(draft.proposals().front().state, ProposalState::Dropped);
+}
+
+void TestDraft::corrections_are_dropped_one_by_one()
+{
+    Draft draft(QStringLiteral("I recieved teh letter yestreday."));
+    draft.addProposal(
+        proposalFor(draft, draft.text(), {QStringLiteral("I received the letter yesterday.")}, RunAction::Proofread));
+    draft.edit({{11, 11}, QStringLiteral("all ")}, draft.version(), by()); // in front of "teh": beside it
+    QCOMPARE(draft.proposals().front().changes[1].state, ChangeState::Open);
+    draft.edit({{18, 18}, QStringLiteral("m")}, draft.version(), by()); // "tehm" is another word
+    const Proposal &proposal = draft.proposals().front();
+    QVERIFY(proposal.isOpen());
+    QCOMPARE(proposal.changes[0].state, ChangeState::Open);
+    QCOMPARE(proposal.changes[1].state, ChangeState::Rejected);
+    QCOMPARE(proposal.changes[2].state, ChangeState::Open);
+    draft.accept(QStringLiteral("p0"), std::nullopt, std::nullopt, by(EditCause::Accept));
+    QCOMPARE(draft.text(), QStringLiteral("I received all tehm letter yesterday."));
+}
+
+void TestDraft::undoing_an_acceptance_opens_it_again()
+{
+    Draft draft(QStringLiteral("A sentence."));
+    draft.addProposal(proposalFor(draft, draft.text(), {QStringLiteral("Two sentences.")}));
+    draft.accept(QStringLiteral("p0"), std::nullopt, std::nullopt, by(EditCause::Accept));
+    QCOMPARE(draft.text(), QStringLiteral("Two sentences."));
+    QVERIFY((draft.proposals().front().span == TextSpan{0, 14}));
+    draft.undo();
+    QVERIFY(draft.proposals().front().isOpen());
+    QCOMPARE(draft.text(), QStringLiteral("A sentence."));
+    draft.accept(QStringLiteral("p0"), std::nullopt, std::nullopt, by(EditCause::Accept));
+    QCOMPARE(draft.text(), QStringLiteral("Two sentences."));
+    QVERIFY(!draft.undoLabels().redo);
+}
+
+// F098: halves of two rewrites.
+void TestDraft::words_are_taken_from_several()
+{
+    Draft draft(QStringLiteral("The cat sat on the mat."));
+    draft.addProposal(proposalFor(draft, draft.text(),
+                                  {QStringLiteral("The dog sat on the mat."), QStringLiteral("The cat lay on a rug."),
+                                   QStringLiteral("A cat sat there.")}));
+    const QString second = draft.proposals().front().alternatives[1].text;
+    const qsizetype start = second.indexOf(QStringLiteral("lay"));
+    draft.take(QStringLiteral("p0"), 1, {start, start + 3});
+    const Proposal &proposal = draft.proposals().front();
+    QCOMPARE(proposal.alternatives.size(), std::size_t{4});
+    QCOMPARE(proposal.chosen, std::size_t{3});
+    QCOMPARE(proposal.alternatives[3].text, QStringLiteral("The dog lay on the mat."));
+    QVERIFY(!draft.undoLabels().undo);
+    draft.choose(QStringLiteral("p0"), 2);
+    draft.choose(QStringLiteral("p0"), 3);
+    draft.accept(QStringLiteral("p0"), std::nullopt, std::nullopt, by(EditCause::Accept));
+    QCOMPARE(draft.text(), QStringLiteral("The dog lay on the mat."));
+    QVERIFY_EXCEPTION_THROWN(draft.choose(QStringLiteral("p0"), 1), Error); // it is settled
+}
+
+void TestDraft::own_text_is_an_alternative()
+{
+    Draft draft(QStringLiteral("A sentence."));
+    draft.addProposal(proposalFor(draft, draft.text(), {QStringLiteral("Two sentences.")}));
+    draft.writeOwn(QStringLiteral("p0"), QStringLiteral("Three"));
+    draft.writeOwn(QStringLiteral("p0"), QStringLiteral("Three sentences."));
+    QCOMPARE(draft.proposals().front().alternatives.size(), std::size_t{2});
+    QCOMPARE(draft.proposals().front().chosen, std::size_t{1});
+    draft.accept(QStringLiteral("p0"), std::nullopt, std::nullopt, by(EditCause::Accept));
+    QCOMPARE(draft.text(), QStringLiteral("Three sentences."));
+}
+
+void TestDraft::restoring_edits_only_what_differs()
+{
+    Draft draft(QStringLiteral("one two three four"));
+    draft.setLocked({14, 18}, draft.version(), true);
+    const std::vector<AppliedEdit> edits = draft.restore(QStringLiteral("one 2 three four"), {{0, 3}});
+    QCOMPARE(edits.size(), std::size_t{1});
+    QCOMPARE(edits.front().edit.text, QStringLiteral("2"));
+    QVERIFY((draft.locks() == std::vector<TextSpan>{{0, 3}}));
+    draft.undo();
+    QCOMPARE(draft.text(), QStringLiteral("one two three four"));
+    QVERIFY((draft.locks() == std::vector<TextSpan>{{14, 18}}));
+}
+
+void TestDraft::changed_proposals_are_told()
+{
+    Draft draft(QStringLiteral("A sentence."));
+    draft.addProposal(proposalFor(draft, draft.text(), {QStringLiteral("Two sentences.")}));
+    QCOMPARE(draft.takeChangedProposals().size(), std::size_t{1});
+    draft.edit({{0, 0}, QStringLiteral("x ")}, draft.version(), by());
+    QVERIFY(draft.takeChangedProposals().empty()); // it only moved
+    draft.edit({{4, 5}, {}}, draft.version(), by());
+    QCOMPARE(draft.takeChangedProposals().size(), std::size_t{1});
+}
+
+QTEST_APPLESS_MAIN(TestDraft)
+#include "tst_draft.moc"
