@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 The Palimpsest developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+// Sentences that come and go at the edge: what went wrong and what was done. And the line that says that the connection is
+// lost, with its way out.
+
+import type { Session } from "../client/session";
+import type { AppState, Notice } from "../state/app_state";
+import { button, h, iconButton, keyed } from "./dom";
+
+/** Long enough to read twice; problems stay until they are closed. */
+const newsMs = 7000;
+
+export class Notices {
+  readonly element = h("div", { class: "notices", role: "status", "aria-label": "Messages" });
+  readonly banner: HTMLElement;
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+    this.banner = h(
+      "div",
+      { class: "banner", role: "alert", hidden: true },
+      h("span", {}, "The connection to the server is lost. What you type is kept, and saved when it is back."),
+      button("Try now", { class: "text-button", onclick: () => session.connect() }),
+    );
+  }
+
+  render(state: AppState): void {
+    const { phase } = state.connection;
+    this.banner.hidden = !(phase === "lost" || (phase === "connecting" && state.status !== null));
+    keyed(
+      this.element,
+      state.notices,
+      (notice) => `${notice.id} ${notice.text}`,
+      (notice) => this.#notice(notice),
+      () => undefined,
+    );
+  }
+
+  #notice(notice: Notice): HTMLElement {
+    const dismiss = (): void => this.#session.store.dispatch({ type: "dismiss", notice: notice.id });
+    const element = h("div", { class: `notice notice--${notice.kind}` }, h("span", {}, notice.text), iconButton("close", "Close", { onclick: dismiss }));
+    if (notice.kind === "news") setTimeout(() => element.isConnected && dismiss(), newsMs);
+    return element;
+  }
+}
