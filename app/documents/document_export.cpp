@@ -124,7 +124,8 @@ std::string provenanceComment(std::span<const RevisionSummary> revisions)
 std::string revisionName(const std::string &title, const RevisionSummary &revision)
 {
     const QDateTime time = QDateTime::fromMSecsSinceEpoch(revision.createdMs, Qt::UTC);
-    return onOneLine(title.empty() ? "Untitled" : title) + " (revision " + std::to_string(revision.number) + ")\t" +
+    const std::string which = revision.number == 0 ? "now" : "revision " + std::to_string(revision.number);
+    return onOneLine(title.empty() ? "Untitled" : title) + " (" + which + ")\t" +
            time.toString(QStringLiteral("yyyy-MM-dd HH:mm:ss.zzz +0000")).toStdString();
 }
 

@@ -34,7 +34,8 @@ enum class Provenance {
 [[nodiscard]] std::string exportMarkdown(const Document &document, std::span<const RevisionSummary> revisions,
                                          Provenance provenance);
 
-/// A unified diff (unified_diff.h) whose sides are named after title, number and time of the revisions.
+/// A unified diff (unified_diff.h) whose sides are named after title, number and time of the revisions; number 0 stands
+/// for the text as it is now.
 [[nodiscard]] std::string exportDiff(const std::string &title, const Revision &from, const Revision &to);
 
 /// A file name made of a title: no path, no control characters, never empty, at most 120 bytes with its extension.

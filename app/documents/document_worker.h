@@ -93,6 +93,21 @@ public:
         });
     }
 
+    /// The same, with `done` called on the worker's thread, which it must not keep: for answers that any thread may
+    /// give.
+    template <typename Call, typename Done>
+    void runThen(Call call, Done done)
+    {
+        using Result = std::invoke_result_t<Call &, DocumentStore &>;
+        const auto task = std::make_shared<std::packaged_task<Result(Slot &)>>(
+            [call = std::move(call)](Slot &slot) mutable { return call(slot.opened()); });
+        const auto shared = std::make_shared<std::pair<std::future<Result>, Done>>(task->get_future(), std::move(done));
+        post([task, shared](Slot &slot) {
+            (*task)(slot);
+            shared->second(std::move(shared->first));
+        });
+    }
+
     /// Ends when everything that was asked for before is done; at a pause, at shutdown.
     std::future<void> flush();
     /// Tries again to open a store that could not be opened; throws StoreError through the future.
