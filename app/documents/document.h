@@ -41,7 +41,7 @@ struct DocumentSummary
     std::int64_t version = 0;                            ///< rises when text or locks change; see expectedVersion
     std::int64_t lastRevision = 0;
     std::int64_t textBytes = 0;
-    std::string excerpt; ///< how the text begins: whole characters, up to kExcerptBytes
+    std::string excerpt = {}; ///< how the text begins: whole characters, up to kExcerptBytes
 };
 
 struct Document

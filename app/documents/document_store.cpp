@@ -168,20 +168,6 @@ std::vector<DocumentSummary> DocumentStore::State::summaries(const char *conditi
     return list;
 }
 
-void DocumentStore::State::scrubSearchIndex()
-{
-    // Until its parts are merged, FTS5 keeps the words of a deleted document, with a mark that they count no more.
-    database->run("INSERT INTO document_search (document_search) VALUES ('optimize')");
-}
-
-void DocumentStore::State::truncateLog()
-{
-    Statement checkpoint(*database, "PRAGMA wal_checkpoint(TRUNCATE)");
-    logHoldsErased = !checkpoint.next() || checkpoint.integer(0) != 0;
-    while (checkpoint.next()) {
-    }
-}
-
 DocumentStore::DocumentStore(StoreOptions options) : m_state(std::make_unique<State>())
 {
     options.file = std::filesystem::absolute(options.file);
@@ -192,6 +178,7 @@ DocumentStore::DocumentStore(StoreOptions options) : m_state(std::make_unique<St
     m_state->options = std::move(options);
     m_state->schema = m_state->options.schema.empty() ? currentSchema() : m_state->options.schema;
     m_state->database = openStoreFile(m_state->options, m_state->schema);
+    m_state->resumeScrub();
 }
 
 DocumentStore::~DocumentStore() = default;
@@ -246,8 +233,8 @@ SaveOutcome DocumentStore::save(const OpaqueId &id, const DocumentChange &change
         m_state->setProposalState(stored.row, settlement);
     transaction.commit();
     outcome.document = std::move(stored.document.summary);
-    if (m_state->logHoldsErased)
-        m_state->truncateLog();
+    if (m_state->scrubOwed)
+        m_state->resumeTruncation();
     return outcome;
 }
 
@@ -301,9 +288,9 @@ void DocumentStore::erase(const OpaqueId &id)
 {
     ChangeTransaction transaction(*m_state->database, m_state->schema);
     Statement(*m_state->database, "DELETE FROM documents WHERE number = ?").bind(m_state->documentRow(id)).run();
-    m_state->scrubSearchIndex();
+    m_state->beginScrub();
     transaction.commit();
-    m_state->truncateLog();
+    m_state->finishScrub();
     removeVersionCopies(m_state->options.file);
 }
 
@@ -316,9 +303,9 @@ std::int64_t DocumentStore::emptyBin(std::optional<std::int64_t> binnedBeforeMs)
             .run();
     if (count == 0)
         return 0;
-    m_state->scrubSearchIndex();
+    m_state->beginScrub();
     transaction.commit();
-    m_state->truncateLog();
+    m_state->finishScrub();
     removeVersionCopies(m_state->options.file);
     return count;
 }

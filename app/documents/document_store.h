@@ -83,9 +83,10 @@ public:
 
     DocumentSummary moveToBin(const OpaqueId &id);
     DocumentSummary takeFromBin(const OpaqueId &id);
-    /// Deletes for good: text, revisions, history, proposals, search index; overwritten on the disk, not only unlinked.
-    /// Copies made before a change of the store's version are deleted with it, since they may hold the text. While
-    /// another process reads, the write-ahead log keeps the bytes until one of the next calls can truncate it.
+    /// Deletes for good: text, revisions, history, proposals, search index; and overwrites it on the disk, for which
+    /// the whole file is written anew (about a second for 100 MB). Copies made before a change of the store's version
+    /// are deleted with it, since they may hold the text. If the disk has no room for that, or another process is just
+    /// reading, the document is gone, and the bytes are overwritten by a later call or when the store is opened next.
     void erase(const OpaqueId &id);
     /// Erases what is in the bin, or what has been there since before `binnedBeforeMs`; returns how many.
     std::int64_t emptyBin(std::optional<std::int64_t> binnedBeforeMs = std::nullopt);
@@ -115,7 +116,7 @@ public:
     /// All steps of a canvas, rising; empty if there are none (any more).
     [[nodiscard]] std::vector<StepRecord> steps(const OpaqueId &run, std::int64_t canvas) const;
     [[nodiscard]] std::optional<StepRecord> step(const OpaqueId &run, std::int64_t canvas, std::int32_t step) const;
-    void eraseRun(const OpaqueId &run);
+    void eraseRun(const OpaqueId &run); ///< overwrites it on the disk, as `erase` does
 
     // Proposals
 

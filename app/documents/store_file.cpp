@@ -275,7 +275,6 @@ std::unique_ptr<Database> openStoreFile(const StoreOptions &options, std::span<c
         checkPages(*database, "PRAGMA quick_check(1)");
     database->run("PRAGMA journal_mode = WAL");
     migrate(*database, options, schema);
-    database->run("PRAGMA wal_checkpoint(TRUNCATE)"); // what an earlier process could not (erase)
     return database;
 }
 

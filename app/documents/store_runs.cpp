@@ -220,8 +220,9 @@ void DocumentStore::eraseRun(const OpaqueId &run)
 {
     ChangeTransaction transaction(*m_state->database, m_state->schema);
     Statement(*m_state->database, "DELETE FROM runs WHERE number = ?").bind(m_state->runRow(run)).run();
+    m_state->beginScrub();
     transaction.commit();
-    m_state->truncateLog();
+    m_state->finishScrub();
 }
 
 } // namespace palimpsest::documents

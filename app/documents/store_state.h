@@ -19,7 +19,7 @@ struct DocumentStore::State
     StoreOptions options;
     std::span<const SchemaStep> schema;
     std::unique_ptr<Database> database;
-    bool logHoldsErased = false; ///< the log could not be truncated after something was erased
+    bool scrubOwed = false; ///< something was erased that may still be in the log
 
     [[nodiscard]] std::int64_t now() const { return options.nowMs(); }
     /// The row of a document; throws Error NotFound.
@@ -32,10 +32,13 @@ struct DocumentStore::State
     std::int64_t insertRevision(std::int64_t document, const NewRevision &revision, std::string_view text,
                                 std::string_view locksJson);
     void setProposalState(std::int64_t document, const ProposalSettlement &settlement);
-    /// Makes what was erased unreadable in the search index as well; inside the transaction that erased it.
-    void scrubSearchIndex();
-    /// Writes the log back and empties it, as far as other processes let it.
-    void truncateLog();
+    /// To be called in the transaction that erases, and the second one behind it (store_scrub.cpp).
+    void beginScrub();
+    void finishScrub();
+    /// Does what an earlier call or process could not finish: its copy of the log was in use, or it was killed.
+    void resumeScrub();
+    /// Writes the log back and empties it, if nobody reads it.
+    void resumeTruncation();
 };
 
 /// The transaction of a call that changes something. Refuses a store that a newer program has taken over meanwhile.

@@ -33,10 +33,7 @@ public:
                 .nowMs = [this] { return ++m_nowMs; },
                 .schema = {}};
     }
-    [[nodiscard]] std::unique_ptr<documents::DocumentStore> open()
-    {
-        return std::make_unique<documents::DocumentStore>(options());
-    }
+    std::unique_ptr<documents::DocumentStore> open() { return std::make_unique<documents::DocumentStore>(options()); }
     [[nodiscard]] std::int64_t nowMs() const noexcept { return m_nowMs; }
 
 private:
