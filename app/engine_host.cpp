@@ -280,6 +280,7 @@ EngineLoader engineLoader(EngineChoice choice)
         parts.defaults = model.checkpoint->generationDefaults();
         parts.desk.maxBatch = batchCanvases(parts.backend->info());
         parts.desk.queueCapacity = choice.queueCapacity;
+        parts.desk.onFinished = choice.onFinished;
         return parts;
     };
 }

@@ -73,6 +73,7 @@ struct EngineChoice
     ModelOptions model;
     std::optional<std::string> id; ///< the name to serve it under instead of its own
     int queueCapacity = DeskSettings{}.queueCapacity;
+    std::function<void(const FinishedRun &)> onFinished = {}; ///< see DeskSettings
 };
 
 /// Finds and loads the model of `choice`.

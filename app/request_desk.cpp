@@ -44,6 +44,36 @@ SchedulerSettings schedulerSettings(const DeskSettings &settings)
             .prefixCacheBytes = settings.prefixCacheBytes};
 }
 
+/// Notes when the first text settles. Used on the scheduler's thread alone, once the request runs.
+class FirstSettled : public GenerationObserver
+{
+public:
+    explicit FirstSettled(std::shared_ptr<GenerationObserver> observer) : m_observer(std::move(observer)) {}
+
+    void onPrefill(const PrefillEvent &event) override
+    {
+        if (m_observer)
+            m_observer->onPrefill(event);
+    }
+    void onStep(const std::shared_ptr<const StepEvent> &event) override
+    {
+        if (m_observer)
+            m_observer->onStep(event);
+    }
+    void onCanvas(const CanvasEvent &event) override
+    {
+        if (!m_time && event.settledTokens > 0)
+            m_time = Clock::now();
+        if (m_observer)
+            m_observer->onCanvas(event);
+    }
+    [[nodiscard]] std::optional<Clock::time_point> time() const { return m_time; }
+
+private:
+    std::shared_ptr<GenerationObserver> m_observer;
+    std::optional<Clock::time_point> m_time;
+};
+
 } // namespace
 
 /// Everything but the first part is guarded by the mutex of the desk's state.
@@ -63,7 +93,8 @@ struct Ticket::Entry
     RequestDesk::PositionObserver onPosition;
     int toldPosition = -1;
     Clock::time_point started;
-    std::optional<RequestHandle> handle; ///< while it runs
+    std::optional<RequestHandle> handle;        ///< while it runs
+    std::shared_ptr<FirstSettled> firstSettled; ///< where runs are counted
     bool paused = false;
     int stepsGranted = 0;                                                          ///< while it waits
     std::vector<std::pair<std::int64_t, std::vector<Generation::Freeze>>> freezes; ///< while it waits
@@ -102,6 +133,7 @@ struct RequestDesk::State : std::enable_shared_from_this<RequestDesk::State>
     {
         Completion completion;
         Outcome outcome;
+        double queueMs = 0.0;
     };
 
     const DeskSettings settings;
@@ -222,7 +254,8 @@ void RequestDesk::State::endWaiting(const EntryPointer &entry, Outcome outcome)
     entry->observer.reset();
     entry->onPosition = nullptr;
     ++completed;
-    deliveries.push_back({std::exchange(entry->completion, nullptr), std::move(outcome)});
+    deliveries.push_back({std::exchange(entry->completion, nullptr), std::move(outcome),
+                          1000.0 * secondsBetween(entry->submitted, Clock::now())});
     positionsMoved = true;
     wake.notify_one();
 }
@@ -260,6 +293,12 @@ void RequestDesk::State::ended(const EntryPointer &entry, Outcome outcome)
     const auto *error = std::get_if<Error>(&outcome);
     if (error != nullptr && error->kind() == ErrorKind::Backend && settings.onDeviceError)
         settings.onDeviceError();
+    if (settings.onFinished) {
+        std::optional<double> firstSettledMs;
+        if (const auto time = entry->firstSettled->time())
+            firstSettledMs = 1000.0 * secondsBetween(entry->submitted, *time);
+        settings.onFinished({outcome, 1000.0 * secondsBetween(entry->submitted, entry->started), firstSettledMs});
+    }
     if (completion)
         completion(std::move(outcome));
 }
@@ -306,6 +345,8 @@ void RequestDesk::State::tellWaiting()
         for (const auto &[observer, position] : news)
             observer(position);
         for (Delivery &delivery : due) {
+            if (settings.onFinished)
+                settings.onFinished({delivery.outcome, delivery.queueMs, std::nullopt});
             if (delivery.completion)
                 delivery.completion(std::move(delivery.outcome));
         }
@@ -339,6 +380,8 @@ Ticket RequestDesk::submit(const ClientId &client, GenerationRequest request,
     entry->canvasLengths = checkRequest(request, state.model, state.tokenizer.get()).canvasLengths;
     entry->paused = request.startPaused;
     entry->request = std::move(request);
+    if (state.settings.onFinished)
+        observer = entry->firstSettled = std::make_shared<FirstSettled>(std::move(observer));
     entry->observer = std::move(observer);
     entry->completion = std::move(completion);
     entry->onPosition = std::move(onPosition);

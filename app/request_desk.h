@@ -8,13 +8,23 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace palimpsest {
 
 /// Whom a request belongs to, as far as taking turns is concerned: an API key, a connection, a window.
 using ClientId = std::string;
+
+/// A request that has ended, for counting.
+struct FinishedRun
+{
+    const std::variant<GenerationResult, Error> &outcome;
+    double queueMs = 0.0;                 ///< from the submission until it ran, or ended without
+    std::optional<double> firstSettledMs; ///< from the submission until its first text was final
+};
 
 struct DeskSettings
 {
@@ -23,6 +33,8 @@ struct DeskSettings
     std::int64_t prefixCacheBytes = SchedulerSettings{}.prefixCacheBytes;
     /// Called on the scheduler's thread when a request has ended with Error Backend; may be null.
     std::function<void()> onDeviceError = {};
+    /// Called for every request, before its completion and on the same thread; may be null. Must not throw.
+    std::function<void(const FinishedRun &)> onFinished = {};
 };
 
 struct DeskStatus

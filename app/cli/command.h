@@ -41,6 +41,7 @@ struct Command
 [[nodiscard]] Command addFillCommand(CLI::App &program);
 [[nodiscard]] Command addGenerateCommand(CLI::App &program);
 [[nodiscard]] Command addProofreadCommand(CLI::App &program);
+[[nodiscard]] Command addServeCommand(CLI::App &program);
 [[nodiscard]] Command addSynthCommand(CLI::App &program);
 [[nodiscard]] Command addTokensCommand(CLI::App &program);
 [[nodiscard]] Command addInspectCommand(CLI::App &program);

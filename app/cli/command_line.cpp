@@ -132,7 +132,7 @@ int parseAndRun(int argc, const char *const *argv)
     program.fallthrough();
     const std::array commands{addProofreadCommand(program), addGenerateCommand(program), addEditCommand(program),
                               addFillCommand(program),      addTokensCommand(program),   addInspectCommand(program),
-                              addBenchCommand(program),     addSynthCommand(program)};
+                              addBenchCommand(program),     addSynthCommand(program),    addServeCommand(program)};
     try {
         program.parse(argc, argv);
     } catch (const CLI::Success &request) { // --help or --version

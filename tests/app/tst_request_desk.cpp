@@ -109,7 +109,36 @@ private Q_SLOTS:
     void ticketsOutliveTheDesk();
     void completionsMaySubmit();
     void manyThreadsAtOnce();
+    void everyRunIsCounted();
 };
+
+void TestRequestDesk::everyRunIsCounted()
+{
+    std::atomic<int> settled = 0;
+    std::atomic<int> cancelled = 0;
+    std::atomic<int> wrong = 0;
+    const auto count = [&](const FinishedRun &run) {
+        const auto &result = std::get<GenerationResult>(run.outcome);
+        const bool ended = result.finish != FinishReason::Cancelled;
+        ++(ended ? settled : cancelled);
+        if (run.queueMs < 0.0 || run.firstSettledMs.has_value() != ended || run.firstSettledMs.value_or(1.0) <= 0.0)
+            ++wrong;
+    };
+    DeskBench bench({.maxBatch = 1, .onFinished = count});
+    Ends ends;
+    bench.desk->submit("a", requestFor(1, 5, 8), nullptr, ends.of("runs"));
+    bench.gate.waitForArrival(1);
+    Ticket waiting = bench.desk->submit("a", requestFor(2, 5, 8), nullptr, ends.of("waits"));
+    bench.desk->submit("a", requestFor(3, 5, 8), nullptr, ends.of("last"));
+    waiting.cancel();
+    QCOMPARE(ends.wait(1), std::vector<std::string>{"waits"});
+    QCOMPARE(cancelled.load(), 1); // counted before it was told
+    bench.gate.open();
+    ends.wait(3);
+    QCOMPARE(settled.load(), 2);
+    QCOMPARE(cancelled.load(), 1);
+    QCOMPARE(wrong.load(), 0);
+}
 
 void TestRequestDesk::clientsTakeTurns()
 {

@@ -60,6 +60,8 @@ void Gate::stop()
         delete connection;
     for (QWebSocket *socket : std::exchange(m_sockets, {})) {
         socket->disconnect(this);
+        socket->close(QWebSocketProtocol::CloseCodeGoingAway);
+        socket->abort(); // so that whoever listens hears disconnected() of a whole object
         delete socket;
     }
 }

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The Palimpsest developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "app/server/service.h"
+
+#include "app/engine_host.h"
+#include "app/server/drafts/document_routes.h"
+#include "app/server/openai/endpoint.h"
+#include "app/server/status_routes.h"
+#include "app/server/web_files.h"
+#include "resources/web/web_studio.h"
+
+#include <spdlog/spdlog.h>
+#include <utility>
+
+namespace palimpsest::server {
+
+Service::Service(const ServiceParts &parts, ServiceSettings settings)
+    : m_endpoint(std::make_unique<openai::Endpoint>(parts.engine,
+                                                    openai::EndpointSettings{.serveAnyName = settings.anyModelName}))
+{
+    settings.server.served = [&metrics = parts.metrics](const http::Served &served) {
+        spdlog::debug("{} {} {} after {:.1f} ms", served.method, served.route.empty() ? "-" : served.route,
+                      served.status, served.milliseconds);
+        metrics.requestServed(served);
+    };
+    m_server = std::make_unique<Server>(std::move(settings.server), [&](http::Routes &routes, const auto &figures) {
+        addStatusRoutes(routes, parts.engine, parts.metrics, figures);
+        documents::addDocumentRoutes(routes, parts.store);
+        m_endpoint->addTo(routes);
+        m_hasStudio = addWebFiles(routes, webStudioFolder());
+        return std::shared_ptr<void>();
+    });
+}
+
+Service::~Service() = default;
+
+} // namespace palimpsest::server
