@@ -34,6 +34,7 @@ set(web_sources
     src/state/text_edit.ts
     src/state/text_sync.ts
     src/state/word_diff.ts
+    src/state/word_places.ts
     src/view/compose.ts
     src/view/dialogs.ts
     src/view/dom.ts
@@ -54,7 +55,7 @@ set(web_sources
     src/view/page/canvas_widget.ts
     src/view/page/change_widget.ts
     src/view/page/editor.ts
-    src/view/page/line_directions.ts
+    src/view/page/line_look.ts
     src/view/page/marks.ts
     src/view/page/page.ts
     src/view/page/selection_bar.ts

@@ -6,7 +6,9 @@ import { describe, test } from "node:test";
 import type { AppState } from "../../../resources/web/src/state/app_state";
 import { currentChange, openChanges, pageMarks } from "../../../resources/web/src/state/page_marks";
 import { reduce } from "../../../resources/web/src/state/reduce";
+import { placeOfChange, positionAt } from "../../../resources/web/src/state/word_places";
 import { parseServerMessage } from "../../../resources/web/src/wire/messages";
+import type { Proposal } from "../../../resources/web/src/wire/proposals";
 import { draftOf, frame, openState, proposalMessage, runMessage } from "./samples";
 
 function state(...messages: object[]): AppState {
@@ -72,4 +74,32 @@ test("the change that was gone to stays current until it is decided", () => {
   assert.equal(openChanges(chosen).length, 2);
   assert.equal(currentChange({ ...chosen, currentChange: { proposal: "p1", change: 9 } })?.change, 0);
   assert.equal(currentChange({ ...chosen, proposals: [] }), null);
+});
+
+describe("from a change back to its word in the canvas", () => {
+  const words = ["I", " have", " paid", " the", " fee", "."];
+  const last = { type: "frame", n: 6, ...frame({ text: words, entropy: words.map(() => 0), marks: "======", show: [0, 6], last: true }) };
+  const ended = () => draftOf(state(runMessage(), last, proposalMessage()));
+  const proposal = () => ended().proposals[0] as Proposal;
+
+  test("the position of its first letter", () => {
+    assert.equal(placeOfChange(ended(), proposal(), 0)?.position, 2);
+    assert.equal(positionAt(frame({ text: words, show: [0, 6] }), 0), 0);
+    assert.equal(positionAt(frame({ text: words, show: [0, 6] }), 99), null);
+  });
+
+  test("none outside the lane, or where the canvas ended with other words", () => {
+    assert.equal(placeOfChange(ended(), proposal(), 1), null);
+    const other = proposalMessage({ changes: [{ start: 7, end: 12, text: "settled", state: "open" }] });
+    const draft = draftOf(state(runMessage(), last, other));
+    assert.equal(placeOfChange(draft, draft.proposals[0] as Proposal, 0), null);
+  });
+});
+
+test("where the model hesitated is shown after the run, while the key is held", () => {
+  const frames = [1, 2, 3].map((step) => ({ type: "frame", n: 4, ...frame({ step, marks: step < 3 ? "==.-" : "===-" }) }));
+  const done = state(runMessage(), ...frames, proposalMessage(), runMessage({ state: "done", proposal: "p1" }));
+  assert.ok(!kinds(done).includes("canvas"));
+  const held = pageMarks(reduce(done, { type: "ui", changes: { entropyHeld: true } })).find((mark) => mark.kind === "canvas");
+  assert.deepEqual(held?.kind === "canvas" && held.content.lateness, [0, 0, 2, 0]);
 });

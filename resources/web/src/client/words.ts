@@ -20,7 +20,13 @@ function isLive(session: Session, run: string): boolean {
 }
 
 /** Shows what else may stand at a position. */
-export async function openCard(session: Session, frame: Frame, position: number, isHistory: boolean): Promise<void> {
+export async function openCard(
+  session: Session,
+  frame: Frame,
+  position: number,
+  isHistory: boolean,
+  fromMap = false,
+): Promise<void> {
   const { run, lane, canvas } = frame;
   const step = isHistory ? frame.step : null;
   const card: WordCard = {
@@ -30,6 +36,7 @@ export async function openCard(session: Session, frame: Frame, position: number,
     position,
     step,
     word: wordAt(frame, position),
+    fromMap,
     held: frame.marks[position] === "#",
     entropyNats: (frame.entropy[position] ?? 0) / 100,
     alternatives: null,
@@ -85,7 +92,8 @@ export async function takeAlternative(session: Session, card: WordCard, alternat
 /** The run is over: the word is exchanged in what it proposes. */
 async function takeAfterwards(session: Session, card: WordCard, alternative: Alternative): Promise<void> {
   const draft = await idleDraft(session);
-  const frame = draft?.history?.frame;
+  const lane = draft?.runs.find((one) => one.run.id === card.run)?.lanes[card.lane];
+  const frame = draft?.history?.frame?.run === card.run ? draft.history.frame : lane?.frame;
   const proposal = draft?.proposals.find((one) => one.run === card.run && one.state === "open");
   const chosen = proposal?.alternatives[proposal.chosen]?.text;
   if (!frame || !proposal || chosen === undefined) {

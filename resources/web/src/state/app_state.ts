@@ -26,6 +26,12 @@ export interface LaneView {
   /** Of the canvas under way: a figure for each step, null where the frame was skipped. */
   meanEntropy: (number | null)[];
   accepted: (number | null)[];
+  /** For each position of the canvas under way, the last step that was seen in which it had not settled. */
+  unsettledUntil: number[];
+}
+
+export function emptyLane(): LaneView {
+  return { settled: [], frame: null, meanEntropy: [], accepted: [], unsettledUntil: [] };
 }
 
 export interface RunView {
@@ -55,6 +61,8 @@ export interface WordCard {
   /** null: of the newest step of a canvas under way. */
   step: number | null;
   word: string;
+  /** Asked for from the map of the canvas, beside which the card then stands. */
+  fromMap: boolean;
   held: boolean;
   entropyNats: number | null;
   alternatives: Alternative[] | null;

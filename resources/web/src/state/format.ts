@@ -111,6 +111,17 @@ export function wordStandInWords(hundredthsOfNat: number, mark: string): string 
   return hundredthsOfNat < levelBorders[2] ? "not settled yet" : "far from settled";
 }
 
+/**
+ * How late a word settled, as a level of unrest: 0 in the first third of the steps, 4 not at all. What is looked at after
+ * the run, when no word is unsettled any more.
+ */
+export function latenessLevel(unsettledUntil: number, steps: number): number {
+  const share = steps > 1 ? unsettledUntil / steps : 0;
+  if (share < 1 / 3) return 0;
+  if (share < 2 / 3) return 1;
+  return share < 1 ? 3 : 4;
+}
+
 /** Borders of the levels of unrest, in hundredths of a nat; the ramp of the design goes from 0 to 4 nats. */
 const levelBorders = [10, 50, 120, 220, 330] as const;
 

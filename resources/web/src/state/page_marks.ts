@@ -26,6 +26,10 @@ export interface CanvasContent {
   /** An earlier step that is looked at, not the newest one. */
   isHistory: boolean;
   canvases: number;
+  /** "Canvas" of a single lane, "Passage 3" of several. */
+  name: string;
+  /** How late each word settled, where that is looked at instead of the entropy. */
+  lateness: number[] | null;
 }
 
 export interface ChangeMark {
@@ -79,9 +83,16 @@ export function currentChange(draft: DraftView): { proposal: string; change: num
   return open.find((one) => one.proposal === chosen?.proposal && one.change === chosen.change) ?? open[0] ?? null;
 }
 
+function nameOf(view: RunView | undefined, lane: number, canvas: number): string {
+  if (!view || view.lanes.length < 2) return `Canvas ${canvas + 1}`;
+  return `${view.run.action === "proofread" ? "Passage" : "Alternative"} ${lane + 1}`;
+}
+
 function laneContent(view: RunView, lane: LaneView, index: number): CanvasContent {
   const frame = lane.frame && lane.frame.canvas >= lane.settled.length ? lane.frame : null;
   return {
+    name: nameOf(view, index, frame?.canvas ?? Math.max(0, lane.settled.length - 1)),
+    lateness: null,
     run: view.run.id,
     lane: index,
     settled: lane.settled.map((canvas) => canvas?.text ?? "").join(""),
@@ -97,6 +108,18 @@ function canvasesOf(view: RunView): PageMark[] {
     if (!place) return [];
     if (!lane.frame && lane.settled.length === 0) return [{ kind: "span", start: place.start, end: place.end }];
     return [{ kind: "canvas", key: `${view.run.id}/${i}`, start: place.start, end: place.end, content: laneContent(view, lane, i) }];
+  });
+}
+
+/** The last frame of a lane that has ended, with what tells where the model hesitated. */
+function latenessOf(view: RunView): PageMark[] {
+  return view.lanes.flatMap((lane, i): PageMark[] => {
+    const place = view.run.lanes[i];
+    const { frame } = lane;
+    if (!place || !frame) return [];
+    const earlier = lane.settled.slice(0, frame.canvas).map((canvas) => canvas?.text ?? "");
+    const content = { ...laneContent(view, lane, i), settled: earlier.join(""), frame, lateness: lane.unsettledUntil };
+    return [{ kind: "canvas", key: `late/${view.run.id}/${i}`, start: place.start, end: place.end, content: { ...content, isHistory: true } }];
   });
 }
 
@@ -121,6 +144,12 @@ function historyMark(draft: DraftView): CanvasMark | null {
     key: `history/${history.run}/${history.lane}`,
     ...place,
     content: {
+      name: nameOf(
+        draft.runs.find((one) => one.run.id === history.run),
+        history.lane,
+        history.canvas,
+      ),
+      lateness: null,
       run: history.run,
       lane: history.lane,
       settled: settled.join(""),
@@ -149,6 +178,10 @@ function changesOf(proposal: Proposal, current: { proposal: string; change: numb
   );
 }
 
+function isUndecided(draft: DraftView, view: RunView): boolean {
+  return draft.proposals.some((proposal) => proposal.run === view.run.id && isOpen(proposal) && !isTray(proposal));
+}
+
 function overlaps(mark: { start: number; end: number }, others: readonly CanvasMark[]): boolean {
   return others.some((other) => mark.start < other.end && other.start < mark.end);
 }
@@ -172,7 +205,8 @@ export function pageMarks(state: AppState): PageMark[] {
 
   const history = historyMark(draft);
   const live = draft.runs.filter((view) => !hasEnded(view.run)).flatMap(canvasesOf);
-  const canvases = apartFromEachOther([...(history ? [history] : []), ...live]);
+  const looked = state.ui.entropyHeld && live.length === 0 && !history ? draft.runs.filter((view) => isUndecided(draft, view)).flatMap(latenessOf) : [];
+  const canvases = apartFromEachOther([...(history ? [history] : []), ...live, ...looked]);
   const taken = canvases.filter((mark): mark is CanvasMark => mark.kind === "canvas");
   const current = currentChange(draft);
   const proposals = openProposals(draft).flatMap((proposal): PageMark[] => {

@@ -6,7 +6,7 @@
 import type { Draft } from "../wire/drafts";
 import type { ServerMessage } from "../wire/messages";
 import type { Proposal } from "../wire/proposals";
-import type { DraftView } from "./app_state";
+import { type DraftView, emptyLane } from "./app_state";
 import { runInLocalText, withFrame, withRun, withSettled } from "./reduce_runs";
 import { type TextEdit, applied, movedSpan } from "./text_edit";
 import { type PendingEdit, type TextSync, freshSync, rebased, toLocal, withLocalEdit, withRemoteEdit } from "./text_sync";
@@ -48,9 +48,7 @@ export function openedDraft(draft: Draft, before: DraftView | null): DraftView {
     locks: draft.locks.map((span) => toLocal(sync, span, movedSpan)),
     runs: draft.runs.map((run) => ({
       run: runInLocalText(run, sync),
-      lanes: run.lanes.map(
-        (_, i) => lanesOf(run.id)[i] ?? { settled: [], frame: null, meanEntropy: [], accepted: [] },
-      ),
+      lanes: run.lanes.map((_, i) => lanesOf(run.id)[i] ?? emptyLane()),
     })),
     proposals: draft.proposals.map((proposal) => proposalInLocalText(proposal, sync)),
     ownProposal: known?.ownProposal ?? null,

@@ -4,7 +4,7 @@
 // What messages about runs do to the draft that is open. Pure.
 
 import type { Frame, Run, RunState, Settled } from "../wire/runs";
-import type { DraftView, LaneView, RunView } from "./app_state";
+import { type DraftView, type LaneView, type RunView, emptyLane } from "./app_state";
 import { movedSpan } from "./text_edit";
 import { type TextSync, toLocal } from "./text_sync";
 
@@ -15,10 +15,6 @@ const ended: readonly RunState[] = ["done", "stopped", "failed"];
 
 export function hasEnded(run: Run): boolean {
   return ended.includes(run.state);
-}
-
-function emptyLane(): LaneView {
-  return { settled: [], frame: null, meanEntropy: [], accepted: [] };
 }
 
 /** The run with its places in the text that the window shows. */
@@ -56,6 +52,11 @@ function atStep(curve: readonly (number | null)[], step: number, value: number |
   return longer;
 }
 
+/** Notes for each position that has not settled that it had not by now. */
+function unsettledUntil(before: readonly number[], frame: Frame): number[] {
+  return frame.text.map((_, i) => (frame.marks[i] === "." ? frame.step : (before[i] ?? 0)));
+}
+
 export function withFrame(draft: DraftView, frame: Frame): DraftView {
   return withLane(draft, frame.run, frame.lane, (lane) => {
     const isNew = lane.frame === null || lane.frame.canvas !== frame.canvas;
@@ -64,6 +65,7 @@ export function withFrame(draft: DraftView, frame: Frame): DraftView {
       frame,
       meanEntropy: atStep(isNew ? [] : lane.meanEntropy, frame.step, frame.meanEntropy),
       accepted: atStep(isNew ? [] : lane.accepted, frame.step, frame.accepted),
+      unsettledUntil: unsettledUntil(isNew ? [] : lane.unsettledUntil, frame),
     };
   });
 }

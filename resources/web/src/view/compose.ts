@@ -35,6 +35,8 @@ function progressOf(view: RunView): number {
   return shares.reduce((sum, share) => sum + share, 0) / Math.max(1, shares.length);
 }
 
+const isNarrow = matchMedia("(max-width: 719px)");
+
 function runInWords(draft: DraftView, view: RunView): string {
   const { run } = view;
   if (run.state === "queued") return run.position > 0 ? `Waiting · ${plural(run.position, "request", "requests")} in front` : "Waiting";
@@ -47,6 +49,7 @@ function runInWords(draft: DraftView, view: RunView): string {
   const frame = inspected?.view === view ? inspected.lane.frame : null;
   if (!frame) return "Beginning";
   const step = `step ${frame.step} of ${frame.maxSteps} · ${milliseconds(frame.stepMs)} a step`;
+  if (isNarrow.matches) return `S${step.slice(1)}`;
   if (view.lanes.length === 1) return `Canvas ${frame.canvas + 1} of ${Math.max(run.lanes[0]?.canvases ?? 1, frame.canvas + 1)} · ${step}`;
   const done = run.lanes.filter((lane) => lane.state === "done").length;
   return `Passage ${frame.lane + 1} of ${view.lanes.length} · ${done} done · ${step}`;
@@ -178,7 +181,7 @@ export class Compose {
       setText(this.#right, "");
     } else if (live) {
       setText(this.#left, runInWords(draft, live));
-      setText(this.#right, matchMedia("(max-width: 719px)").matches ? "Tap a word: lock, swap" : "Esc stops and restores · Alt+click locks a word · click shows what else may stand there");
+      setText(this.#right, isNarrow.matches ? "Tap a word: lock, swap" : "Esc stops and restores · Alt+click locks a word · click shows what else may stand there");
     } else if (mode === "tray") {
       setText(this.#left, "Ctrl+Enter takes it · Ctrl+Shift+Backspace keeps yours");
       setText(this.#right, "Alt+1…3 look · Alt+→ take one word · hold F8 for the original");

@@ -94,7 +94,7 @@ export function parseStatus(value: unknown): ServerStatus {
     running: numberOr(from, "running", 0),
     waiting: numberOr(from, "waiting", 0),
     windows: numberOr(from, "windows", 0),
-    stepMs: numberOrNull(from, "stepMs"),
+    stepMs: numberOrNull(from, "stepMs") || null, // 0 before the first step: nobody knows
   };
 }
 

@@ -20,6 +20,7 @@ export class AskPanel {
   readonly #thinkingRow: HTMLElement;
   readonly #send: HTMLButtonElement;
   #shown: Turn[] = [];
+  #wasBusy = false;
 
   constructor(session: Session) {
     this.#session = session;
@@ -49,7 +50,8 @@ export class AskPanel {
     this.#thinking.checked = chat.thinking;
     setText(this.#send, chat.busy ? "Stop" : "Ask");
     this.#send.disabled = !chat.busy && state.connection.phase !== "open";
-    if (chat.turns === this.#shown && chat.turns.length > 0) return;
+    if (chat.turns === this.#shown && chat.busy === this.#wasBusy && chat.turns.length > 0) return;
+    this.#wasBusy = chat.busy;
     const isNew = chat.turns.length !== this.#turns.querySelectorAll(".turn").length;
     this.#shown = chat.turns;
     if (chat.turns.length === 0) {

@@ -36,7 +36,7 @@ function ofHistory(draft: DraftView): Shown | null {
     accepted: canvas.accepted,
     maxSteps: canvas.maxSteps || canvas.steps,
     stop: canvas.stop ? stopInWords(canvas.stop, canvas.steps, canvas.maxSteps) : "",
-    at: { step: history.step, steps: canvas.steps, isHistory: true, playing: history.playing, canBranch: history.frame !== null },
+    at: { step: history.step, steps: canvas.steps, scale: canvas.steps, isHistory: true, playing: history.playing, canBranch: history.frame !== null },
   };
 }
 
@@ -49,7 +49,7 @@ function ofLane(lane: LaneView, ended: boolean): Shown {
     accepted: lane.accepted,
     maxSteps: frame?.maxSteps ?? 0,
     stop: ended && last ? stopInWords(last.stop, last.steps, frame?.maxSteps ?? null) : "",
-    at: frame ? { step: frame.step, steps: frame.step, isHistory: false, playing: false, canBranch: true } : null,
+    at: frame ? { step: frame.step, steps: frame.step, scale: ended ? frame.step : frame.maxSteps, isHistory: false, playing: false, canBranch: true } : null,
   };
 }
 
@@ -156,6 +156,6 @@ export class CanvasTab {
     if (!frame) return;
     const view = state.draft?.runs.find((one) => one.run.id === frame.run);
     const isHistory = (at?.isHistory ?? false) || view === undefined || hasEnded(view.run);
-    this.#session.attempt(locks && !isHistory ? holdWord(this.#session, frame, position) : openCard(this.#session, frame, position, isHistory));
+    this.#session.attempt(locks && !isHistory ? holdWord(this.#session, frame, position) : openCard(this.#session, frame, position, isHistory, true));
   }
 }

@@ -10,6 +10,8 @@ import { button, h, icon, iconButton, setAttribute, setText } from "../dom";
 export interface TimelinePosition {
   step: number;
   steps: number;
+  /** What the slider's whole length stands for: the cap while it runs, the last step afterwards. */
+  scale: number;
   /** An earlier step is looked at. */
   isHistory: boolean;
   playing: boolean;
@@ -54,10 +56,11 @@ export class Timeline {
     this.#branch.disabled = !at?.canBranch;
     this.#leave.hidden = !at?.isHistory;
     const step = Math.max(1, Math.min(at?.step ?? 1, Math.max(1, steps)));
-    setAttribute(this.#slider, "max", String(Math.max(1, steps)));
+    const scale = Math.max(1, at?.scale ?? 1);
+    setAttribute(this.#slider, "max", String(scale));
     if (this.#slider.value !== String(step)) this.#slider.value = String(step);
     this.#slider.ariaValueText = off ? "No steps yet" : `Step ${step} of ${steps}`;
-    this.#slider.style.setProperty("--share", String(steps > 1 ? (step - 1) / (steps - 1) : 0));
+    this.#slider.style.setProperty("--share", String(scale > 1 ? (step - 1) / (scale - 1) : 0));
     const label = at?.playing ? "Stop playing" : "Play the steps";
     if (label === this.#playShown) return;
     this.#playShown = label;

@@ -5,7 +5,7 @@
 // is painted from the newest frame, token by token, touching only what changed.
 
 import { WidgetType } from "@codemirror/view";
-import { entropyLevel, wordStandInWords } from "../../state/format";
+import { entropyLevel, latenessLevel, wordStandInWords } from "../../state/format";
 import type { CanvasContent } from "../../state/page_marks";
 import type { Frame } from "../../wire/runs";
 import { h, setText } from "../dom";
@@ -23,9 +23,13 @@ interface TokenView {
   look: string;
 }
 
-function lookOf(frame: Frame, position: number, entropyShown: boolean): string {
+function lookOf(frame: Frame, position: number, entropyShown: boolean, lateness: readonly number[] | null): string {
   const mark = frame.marks[position] ?? ".";
   if (mark === "#") return "token token--held";
+  if (lateness) {
+    const late = latenessLevel(lateness[position] ?? 0, frame.step);
+    return late > 0 ? `token token--level-${late}` : "token";
+  }
   const level = mark === "=" ? 0 : entropyLevel(frame.entropy[position] ?? 0);
   const accepted = mark === "+" ? " token--accepted" : "";
   return entropyShown && level > 0 ? `token token--level-${level}${accepted}` : `token${accepted}`;
@@ -65,15 +69,14 @@ class CanvasPainter {
     this.#content = content;
     if (!this.#element || !this.#chip || !this.#settled) return;
     const { frame } = content;
-    const number = (frame?.canvas ?? content.canvases - 1) + 1;
-    const name = content.isHistory ? `Canvas ${number}, an earlier step` : `Canvas ${number}, under way`;
-    if (this.#element.ariaLabel !== name) this.#element.ariaLabel = name;
-    setText(this.#chip, frame ? `Canvas ${number} · step ${frame.step}` : `Canvas ${number}`);
+    const label = `${content.name}, ${content.isHistory ? "an earlier step" : "under way"}`;
+    if (this.#element.ariaLabel !== label) this.#element.ariaLabel = label;
+    setText(this.#chip, frame ? `${content.name} · step ${frame.step}` : content.name);
     setText(this.#settled, content.settled);
-    this.#paintTokens(frame, entropyShown);
+    this.#paintTokens(frame, entropyShown, content.lateness);
   }
 
-  #paintTokens(frame: Frame | null, entropyShown: boolean): void {
+  #paintTokens(frame: Frame | null, entropyShown: boolean, lateness: readonly number[] | null): void {
     const [begin, end] = frame?.show ?? [0, 0];
     while (this.#tokens.length > end - begin) {
       const gone = this.#tokens.pop();
@@ -95,7 +98,7 @@ class CanvasPainter {
         token.space.data = text.slice(0, text.length - word.length);
         token.word.textContent = word;
       }
-      const look = lookOf(frame, position, entropyShown);
+      const look = lookOf(frame, position, entropyShown, lateness);
       if (look !== token.look) token.word.className = token.look = look;
       token.word.dataset["position"] = String(position);
     });

@@ -13,7 +13,7 @@ import { type CanvasContent, type PageMark, pageMarks } from "../../state/page_m
 import { cleanedText, editBetween } from "../../state/text_edit";
 import type { Span } from "../../wire/drafts";
 import { type CanvasHandlers, CanvasPainters } from "./canvas_widget";
-import { lineDirections } from "./line_directions";
+import { lineLook } from "./line_look";
 import { type MarkHandlers, markField, setMarks } from "./marks";
 
 /** Marks a change that came from the state, which must not go back to it. */
@@ -59,7 +59,7 @@ export class PageEditor {
           EditorState.lineSeparator.of("\n"), // a carriage return is a letter here: positions must not shift
           EditorView.lineWrapping,
           EditorView.perLineTextDirection.of(true),
-          lineDirections,
+          lineLook,
           placeholder("Write here, or paste a text and press Enter in the box below to have it proofread."),
           keymap.of(standardKeymap),
           markField(this.painters, handlers),

@@ -17,6 +17,7 @@ import {
 } from "../../client/proposals";
 import type { Session } from "../../client/session";
 import type { AppState } from "../../state/app_state";
+import { placeOfChange } from "../../state/word_places";
 import { button, h, setAttribute } from "../dom";
 import { PageEditor, type PageHandlers } from "./editor";
 import { SelectionBar } from "./selection_bar";
@@ -78,21 +79,23 @@ export class Page {
       goTo: (proposal, change) => {
         const document = session.store.state.documentId;
         if (document !== null) session.store.dispatch({ type: "draft", document, changes: { currentChange: { proposal, change } } });
+        this.#openChange(proposal, change);
       },
       acceptOwn: () => acceptOwn(session),
       rejectOwn: () => rejectOwn(session),
       choose: (proposal, alternative) => session.attempt(chooseAlternative(session, proposal, alternative)),
       take: (proposal, alternative, words) => session.attempt(takeWords(session, proposal, alternative, words)),
-      acceptAlternative: (proposal, alternative, isChosen) => session.attempt(this.#acceptAlternative(proposal, alternative, isChosen)),
       edit: (proposal, text) => session.attempt(editProposal(session, proposal, text)),
       moved: () => this.#place(),
     };
   }
 
-  async #acceptAlternative(proposal: string, alternative: number, isChosen: boolean): Promise<void> {
-    if (!isChosen) await chooseAlternative(this.#session, proposal, alternative);
-    await this.#session.idle();
-    await this.#session.request({ type: "proposal.accept", proposal });
+  /** Shows what else might stand in the place of a proposed word. */
+  #openChange(id: string, change: number): void {
+    const { draft } = this.#session.store.state;
+    const proposal = draft?.proposals.find((one) => one.id === id);
+    const place = draft && proposal && placeOfChange(draft, proposal, change);
+    if (place) this.#session.attempt(openCard(this.#session, place.frame, place.position, true));
   }
 
   /** Puts the bar under the selection and the card under its word, once the layout is known. */
@@ -122,7 +125,9 @@ export class Page {
   #placeCard(state: AppState): void {
     const { card } = state.ui;
     if (!card) return;
-    const word = this.editor.painters.wordElement(card.run, card.lane, card.position) ?? document.querySelector(`.cell-map [data-cell="${card.position}"]`);
+    const word = card.fromMap
+      ? document.querySelector(`.inspector [data-cell="${card.position}"]`)
+      : (this.editor.painters.wordElement(card.run, card.lane, card.position) ?? document.querySelector(".change--current"));
     const around = (word ?? this.element).getBoundingClientRect();
     this.#float(this.#card.element, (around.left + around.right) / 2, around.bottom, around.top);
   }
@@ -142,7 +147,7 @@ export class Page {
   #pressedOutside(event: PointerEvent): void {
     const target = event.target as Element;
     if (this.#session.store.state.ui.card === null || this.#card.element.contains(target)) return;
-    if (target.closest("[data-position], .cell-map")) return;
+    if (target.closest("[data-position], .cell-map, .change__inserted")) return;
     this.#session.store.dispatch({ type: "ui", changes: { card: null } });
   }
 }

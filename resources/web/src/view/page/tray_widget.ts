@@ -14,7 +14,6 @@ import { button, h } from "../dom";
 export interface TrayHandlers {
   choose(proposal: string, alternative: number): void;
   take(proposal: string, alternative: number, words: Span): void;
-  acceptAlternative(proposal: string, alternative: number, isChosen: boolean): void;
   edit(proposal: string, text: string): void;
 }
 
@@ -91,14 +90,13 @@ export class TrayWidget extends WidgetType {
     const name = `alternative ${index + 1}`;
     const choose = button("Choose", { class: "text-button", "aria-label": `Choose ${name}`, onclick: () => handlers.choose(id, index) });
     const edit = button("Edit", { class: "text-button", "aria-label": `Edit ${name}`, onclick: () => this.#edit(card, alternative.text) });
-    const accept = button(`Take ${index + 1}`, { class: "text-button", onclick: () => handlers.acceptAlternative(id, index, isChosen) });
     const settled = settledInWords(alternative.steps, sampler.maxSteps ?? 0, alternative.stops);
     const card = h(
       "section",
       { class: isChosen ? "alternative alternative--chosen" : "alternative", "aria-label": `Alternative ${index + 1}` },
       h("div", { class: "alternative__head" }, h("span", {}, headline(alternative, index)), h("span", {}, settled)),
       text,
-      h("div", { class: "alternative__foot" }, isChosen ? edit : choose, accept, take),
+      h("div", { class: "alternative__foot" }, isChosen ? edit : choose, take),
     );
     const offerWords = (): void => void (take.hidden = isChosen || selectedIn(text) === null);
     document.addEventListener("selectionchange", offerWords, { signal: this.#shown.signal });
