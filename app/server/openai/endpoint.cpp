@@ -6,8 +6,15 @@
 #include "app/server/openai/answer_json.h"
 #include "app/server/openai/api_error.h"
 #include "app/server/openai/chat_writer.h"
+#include "app/server/openai/completion_request.h"
+#include "app/server/openai/completion_writer.h"
+#include "app/server/openai/edit_request.h"
+#include "app/server/openai/edit_writers.h"
+#include "app/server/openai/responses_request.h"
+#include "app/server/openai/responses_writer.h"
 #include "app/server/openai/work_queue.h"
 
+#include <algorithm>
 #include <mutex>
 #include <set>
 #include <spdlog/spdlog.h>
@@ -88,7 +95,78 @@ public:
         start(job, {std::move(prepared)}, conversation.sampling.choices, std::move(writer));
     }
 
+    void answerCompletion(Job &job, const nlohmann::json &body)
+    {
+        const CompletionRequest request = readCompletionRequest(body);
+        requireModel(request.model, *job.model);
+        noteIgnored(request.unknownFields, request.sampling.withoutEffect);
+        if (request.suffix) {
+            fillIn(job, request);
+            return;
+        }
+        std::vector<PreparedAnswer> prompts;
+        std::vector<std::string> echoes;
+        SamplingFields sampling = request.sampling;
+        sampling.seed = seedOrRandom(sampling.seed); // the same for all prompts
+        for (const RawPrompt &prompt : request.prompts) {
+            const std::vector<TokenId> ids =
+                prompt.ids.empty() ? rawPromptIds(prompt.text, *job.model) : requireIds(prompt.ids, *job.model);
+            prompts.push_back(preparePrompt(ids, sampling, *job.model, "prompt"));
+            prompts.back().topLogprobs = request.logprobs;
+            prompts.back().request.wantsCertainties = request.logprobs.has_value();
+            const std::string text =
+                prompt.ids.empty() ? prompt.text : job.model->tokenizer->decode(prompt.ids, DecodeSpecial::Skip);
+            for (int choice = 0; choice < sampling.choices; ++choice)
+                echoes.push_back(request.echo ? text : "");
+        }
+        AnswerContext context = contextOf("cmpl-", job, prompts.front(), sampling, request.delivery);
+        context.choices = echoes.size();
+        auto writer = request.delivery.stream
+                          ? streamedCompletionWriter(std::move(job.reply), std::move(context), std::move(echoes))
+                          : wholeCompletionWriter(std::move(job.reply), std::move(context), std::move(echoes));
+        start(job, std::move(prompts), sampling.choices, std::move(writer));
+    }
+
+    void answerResponse(Job &job, const nlohmann::json &body)
+    {
+        ResponsesRequest request = readResponsesRequest(body);
+        const Conversation &conversation = request.conversation;
+        requireModel(conversation.model, *job.model);
+        noteIgnored(conversation.unknownFields, conversation.sampling.withoutEffect);
+        PreparedAnswer prepared = prepareConversation(conversation, *job.model);
+        AnswerContext context = contextOf("resp_", job, prepared, conversation.sampling, conversation.delivery);
+        auto writer = conversation.delivery.stream
+                          ? streamedResponseWriter(std::move(job.reply), std::move(context), std::move(request.echoed))
+                          : wholeResponseWriter(std::move(job.reply), std::move(context), std::move(request.echoed));
+        start(job, {std::move(prepared)}, 1, std::move(writer));
+    }
+
+    void answerEdit(Job &job, const nlohmann::json &body)
+    {
+        PluginEdit request = readEditRequest(body);
+        if (request.model)
+            requireModel(*request.model, *job.model);
+        noteIgnored(request.unknownFields, request.sampling.withoutEffect);
+        finishEdit(request.edit, request.sampling, job.model->defaults);
+        const AnswerContext context = editContext("edit-", job, request.edit);
+        startEdit(job, request.edit, true, [&](http::Reply reply) {
+            return pluginEditWriter(std::move(reply), context, request.edit.document);
+        });
+    }
+
 private:
+    void fillIn(Job &job, const CompletionRequest &request)
+    {
+        EditRequest edit = infillOf(request);
+        finishEdit(edit, request.sampling, job.model->defaults);
+        AnswerContext context = editContext("cmpl-", job, edit);
+        context.usageChunk = request.delivery.usageChunk;
+        InfillLimits limits{request.prompts.front().text.size(), request.suffix->size(), request.sampling.stopStrings};
+        startEdit(job, std::move(edit), false, [&](http::Reply reply) {
+            return infillWriter(std::move(reply), std::move(context), std::move(limits), request.delivery.stream);
+        });
+    }
+
     void run(Job &job, Answerer answer)
     {
         if (job.reply.cancelled())
@@ -129,6 +207,36 @@ private:
                          .onResult = m_settings.onResult},
                         std::move(writer))
             ->start();
+    }
+
+    /// The writer gets the reply only when the edit's plan stands: until then, errors are answered here.
+    void startEdit(Job &job, EditRequest request, bool drafts,
+                   const std::function<std::unique_ptr<EditWriter>(http::Reply)> &makeWriter)
+    {
+        const auto run = EditRun::make({.model = job.model,
+                                        .client = job.client,
+                                        .request = std::move(request),
+                                        .drafts = drafts,
+                                        .onResult = m_settings.onResult});
+        run->start(makeWriter(std::move(job.reply)));
+    }
+
+    [[nodiscard]] static AnswerContext editContext(std::string_view prefix, const Job &job, const EditRequest &edit)
+    {
+        AnswerContext context;
+        context.seed = edit.seed;
+        context.identity = newIdentity(prefix, *job.model, context.seed);
+        context.model = job.model;
+        return context;
+    }
+
+    [[nodiscard]] static std::vector<TokenId> requireIds(const std::vector<TokenId> &ids, const RunningModel &model)
+    {
+        if (std::ranges::any_of(ids, [&](TokenId id) { return id >= model.config.vocabSize; })) {
+            refuse("prompt", "an id is not in the model's vocabulary, which ends at " +
+                                 std::to_string(model.config.vocabSize - 1));
+        }
+        return ids;
     }
 
     [[nodiscard]] static AnswerContext contextOf(std::string_view prefix, const Job &job,
@@ -181,6 +289,9 @@ void Endpoint::addTo(http::Routes &routes)
     routes.add("GET", "/v1/models/<rest>",
                [service](http::Call &call) { return service->model(call.request().arguments.front()); });
     routes.add("POST", "/v1/chat/completions", service->later(&Service::answerChat));
+    routes.add("POST", "/v1/completions", service->later(&Service::answerCompletion));
+    routes.add("POST", "/v1/responses", service->later(&Service::answerResponse));
+    routes.add("POST", "/edit", service->later(&Service::answerEdit));
     for (const char *pattern : {"/v1/embeddings", "/v1/moderations", "/v1/images/<rest>", "/v1/audio/<rest>"}) {
         routes.add(
             "POST", pattern,
