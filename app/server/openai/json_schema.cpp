@@ -17,6 +17,8 @@
 #include <valijson/schema_parser.hpp>
 #include <valijson/validator.hpp>
 
+static_assert(VALIJSON_USE_EXCEPTIONS == 1, "without exceptions, a wrong schema would end the program");
+
 namespace palimpsest::openai {
 
 using nlohmann::json;

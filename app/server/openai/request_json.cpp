@@ -71,13 +71,6 @@ private:
     std::int64_t m_values = 0;
 };
 
-std::string describeSyntaxError(std::string_view body, std::size_t byte)
-{
-    if (byte > body.size())
-        return "it ends too early";
-    return "byte " + std::to_string(byte) + " does not fit";
-}
-
 } // namespace
 
 void refuse(const std::string &field, const std::string &problem)
@@ -112,8 +105,11 @@ json parseRequestBody(std::string_view body)
     try {
         parsed = json::parse(body.begin(), body.end(), callback);
     } catch (const json::parse_error &error) {
+        const bool endsEarly = error.byte > body.size();
         throw Error(ErrorKind::InvalidArgument,
-                    "The request's body is not valid JSON: " + describeSyntaxError(body, error.byte), watch.field());
+                    "The request's body is not valid JSON: " +
+                        (endsEarly ? "it ends too early" : "byte " + std::to_string(error.byte) + " does not fit"),
+                    endsEarly ? std::string() : watch.field());
     } catch (const json::out_of_range &) { // a number such as 1e999
         refuse(watch.field(), "the number is larger than any computer's double can hold");
     }

@@ -125,6 +125,11 @@ EndpointBench::EndpointBench(EngineParts parts, const BenchSettings &settings)
 {
 }
 
+EndpointBench::EndpointBench(EngineLoader loader, const BenchSettings &settings)
+    : host(std::move(loader)), endpoint(host, endpointSettings(settings)), server(listenerSettings(endpoint))
+{
+}
+
 std::string EndpointBench::requestText(const std::string &method, const std::string &path,
                                        const std::string &body) const
 {

@@ -77,6 +77,7 @@ class EndpointBench
 public:
     explicit EndpointBench(Script script, const BenchSettings &settings = {});
     explicit EndpointBench(EngineParts parts, const BenchSettings &settings = {});
+    explicit EndpointBench(EngineLoader loader, const BenchSettings &settings = {});
 
     [[nodiscard]] std::string requestText(const std::string &method, const std::string &path,
                                           const std::string &body) const;
