@@ -60,30 +60,30 @@ class TestDraft : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
-    void typing_is_one_step();
-    void typing_is_parted_data();
-    void typing_is_parted();
-    void model_edits_are_one_step_each();
-    void undo_and_redo_lead_through_the_same_states();
-    void older_versions_are_brought_on();
-    void unknown_versions_are_stale();
-    void spans_outside_are_refused();
-    void locks_follow_the_text();
-    void unlocking_a_part_keeps_the_rest();
-    void accepting_one_change();
-    void accepting_words_one_by_one();
-    void accepting_leaves_locked_words();
-    void rejecting_keeps_what_was_typed();
-    void editing_the_original_drops_the_proposal();
-    void corrections_are_dropped_one_by_one();
-    void undoing_an_acceptance_opens_it_again();
-    void words_are_taken_from_several();
-    void own_text_is_an_alternative();
-    void restoring_edits_only_what_differs();
-    void changed_proposals_are_told();
+    void typingIsOneStep();
+    void typingIsParted_data();
+    void typingIsParted();
+    void modelEditsAreOneStepEach();
+    void undoAndRedoLeadThroughTheSameStates();
+    void olderVersionsAreBroughtOn();
+    void unknownVersionsAreStale();
+    void spansOutsideAreRefused();
+    void locksFollowTheText();
+    void unlockingAPartKeepsTheRest();
+    void acceptingOneChange();
+    void acceptingWordsOneByOne();
+    void acceptingLeavesLockedWords();
+    void rejectingKeepsWhatWasTyped();
+    void editingTheOriginalDropsTheProposal();
+    void correctionsAreDroppedOneByOne();
+    void undoingAnAcceptanceOpensItAgain();
+    void wordsAreTakenFromSeveral();
+    void ownTextIsAnAlternative();
+    void restoringEditsOnlyWhatDiffers();
+    void changedProposalsAreTold();
 };
 
-void TestDraft::typing_is_one_step()
+void TestDraft::typingIsOneStep()
 {
     Draft draft(QStringLiteral("Dear board,"));
     type(draft, QStringLiteral(" the boat is mine"), 100);
@@ -97,7 +97,7 @@ void TestDraft::typing_is_one_step()
     QVERIFY(draft.undo().size() > 1); // as many edits as were typed
 }
 
-void TestDraft::typing_is_parted_data()
+void TestDraft::typingIsParted_data()
 {
     QTest::addColumn<TextEdit>("second");
     QTest::addColumn<std::int64_t>("afterMs");
@@ -110,7 +110,7 @@ void TestDraft::typing_is_parted_data()
     QTest::newRow("taking back") << TextEdit{{2, 3}, ""} << std::int64_t{10} << kWindow << 2;
 }
 
-void TestDraft::typing_is_parted()
+void TestDraft::typingIsParted()
 {
     QFETCH(const TextEdit, second);
     QFETCH(const std::int64_t, afterMs);
@@ -127,7 +127,7 @@ void TestDraft::typing_is_parted()
 }
 
 // F093: three words typed, a selection rewritten, two more words; to the start and to the end.
-void TestDraft::model_edits_are_one_step_each()
+void TestDraft::modelEditsAreOneStepEach()
 {
     Draft draft(QStringLiteral("A quick fox. "));
     draft.setLocked({2, 7}, draft.version(), true);
@@ -158,7 +158,7 @@ void TestDraft::model_edits_are_one_step_each()
 }
 
 // F093, as a property: text, locks and what is open of the proposals are the same, step by step, there and back.
-void TestDraft::undo_and_redo_lead_through_the_same_states()
+void TestDraft::undoAndRedoLeadThroughTheSameStates()
 {
     struct State
     {
@@ -242,7 +242,7 @@ void TestDraft::undo_and_redo_lead_through_the_same_states()
     }
 }
 
-void TestDraft::older_versions_are_brought_on()
+void TestDraft::olderVersionsAreBroughtOn()
 {
     Draft draft(QStringLiteral("one two three"));
     const std::int64_t seen = draft.version();
@@ -254,7 +254,7 @@ void TestDraft::older_versions_are_brought_on()
     QVERIFY((draft.brought(TextSpan{8, 13}, seen) == TextSpan{11, 16}));
 }
 
-void TestDraft::unknown_versions_are_stale()
+void TestDraft::unknownVersionsAreStale()
 {
     Draft draft(QStringLiteral("abc"));
     for (std::size_t i = 0; i <= Draft::kRememberedEdits; ++i)
@@ -270,7 +270,7 @@ void TestDraft::unknown_versions_are_stale()
     }
 }
 
-void TestDraft::spans_outside_are_refused()
+void TestDraft::spansOutsideAreRefused()
 {
     Draft draft(QStringLiteral("abc"));
     const std::int64_t before = draft.version();
@@ -281,7 +281,7 @@ void TestDraft::spans_outside_are_refused()
     QCOMPARE(draft.text(), QStringLiteral("abcdef"));
 }
 
-void TestDraft::locks_follow_the_text()
+void TestDraft::locksFollowTheText()
 {
     Draft draft(QStringLiteral("the cobalt sea is calm"));
     QVERIFY((draft.setLocked({5, 12}, draft.version(), true) == TextSpan{4, 14}));
@@ -297,7 +297,7 @@ void TestDraft::locks_follow_the_text()
                              Error);
 }
 
-void TestDraft::unlocking_a_part_keeps_the_rest()
+void TestDraft::unlockingAPartKeepsTheRest()
 {
     Draft draft(QStringLiteral("the cobalt blue sea"));
     draft.setLocked({0, 19}, draft.version(), true);
@@ -311,7 +311,7 @@ void TestDraft::unlocking_a_part_keeps_the_rest()
     QCOMPARE(draft.locks().size(), std::size_t{2});
 }
 
-void TestDraft::accepting_one_change()
+void TestDraft::acceptingOneChange()
 {
     Draft draft(QStringLiteral("I recieved teh letter yesterday."));
     draft.addProposal(
@@ -330,7 +330,7 @@ void TestDraft::accepting_one_change()
     QVERIFY_EXCEPTION_THROWN(draft.accept(QStringLiteral("none"), 0, std::nullopt, by()), Error);
 }
 
-void TestDraft::accepting_words_one_by_one()
+void TestDraft::acceptingWordsOneByOne()
 {
     Draft draft(QStringLiteral("We saw it."));
     draft.addProposal(proposalFor(draft, QStringLiteral("saw"), {QStringLiteral("have seen quite")}));
@@ -345,7 +345,7 @@ void TestDraft::accepting_words_one_by_one()
     QCOMPARE(draft.text(), QStringLiteral("We saw it."));
 }
 
-void TestDraft::accepting_leaves_locked_words()
+void TestDraft::acceptingLeavesLockedWords()
 {
     Draft draft(QStringLiteral("teh cobalt see"));
     draft.addProposal(proposalFor(draft, draft.text(), {QStringLiteral("the blue sea")}, RunAction::Proofread));
@@ -357,7 +357,7 @@ void TestDraft::accepting_leaves_locked_words()
 }
 
 // F094
-void TestDraft::rejecting_keeps_what_was_typed()
+void TestDraft::rejectingKeepsWhatWasTyped()
 {
     Draft draft(QStringLiteral("One sentence. Another one."));
     draft.addProposal(proposalFor(draft, QStringLiteral("One sentence."), {QStringLiteral("A sentence.")}));
@@ -371,7 +371,7 @@ void TestDraft::rejecting_keeps_what_was_typed()
     QCOMPARE(draft.textOf(draft.proposals().front().span), QStringLiteral("One sentence."));
 }
 
-void TestDraft::editing_the_original_drops_the_proposal()
+void TestDraft::editingTheOriginalDropsTheProposal()
 {
     Draft draft(QStringLiteral("One sentence. Another one."));
     draft.addProposal(proposalFor(draft, QStringLiteral("One sentence."), {QStringLiteral("A sentence.")}));
@@ -384,7 +384,7 @@ void TestDraft::editing_the_original_drops_the_proposal()
     QCOMPARE(draft.proposals().front().state, ProposalState::Dropped);
 }
 
-void TestDraft::corrections_are_dropped_one_by_one()
+void TestDraft::correctionsAreDroppedOneByOne()
 {
     Draft draft(QStringLiteral("I recieved teh letter yestreday."));
     draft.addProposal(
@@ -401,7 +401,7 @@ void TestDraft::corrections_are_dropped_one_by_one()
     QCOMPARE(draft.text(), QStringLiteral("I received all tehm letter yesterday."));
 }
 
-void TestDraft::undoing_an_acceptance_opens_it_again()
+void TestDraft::undoingAnAcceptanceOpensItAgain()
 {
     Draft draft(QStringLiteral("A sentence."));
     draft.addProposal(proposalFor(draft, draft.text(), {QStringLiteral("Two sentences.")}));
@@ -417,7 +417,7 @@ void TestDraft::undoing_an_acceptance_opens_it_again()
 }
 
 // F098: halves of two rewrites.
-void TestDraft::words_are_taken_from_several()
+void TestDraft::wordsAreTakenFromSeveral()
 {
     Draft draft(QStringLiteral("The cat sat on the mat."));
     draft.addProposal(proposalFor(draft, draft.text(),
@@ -438,7 +438,7 @@ void TestDraft::words_are_taken_from_several()
     QVERIFY_EXCEPTION_THROWN(draft.choose(QStringLiteral("p0"), 1), Error); // it is settled
 }
 
-void TestDraft::own_text_is_an_alternative()
+void TestDraft::ownTextIsAnAlternative()
 {
     Draft draft(QStringLiteral("A sentence."));
     draft.addProposal(proposalFor(draft, draft.text(), {QStringLiteral("Two sentences.")}));
@@ -450,7 +450,7 @@ void TestDraft::own_text_is_an_alternative()
     QCOMPARE(draft.text(), QStringLiteral("Three sentences."));
 }
 
-void TestDraft::restoring_edits_only_what_differs()
+void TestDraft::restoringEditsOnlyWhatDiffers()
 {
     Draft draft(QStringLiteral("one two three four"));
     draft.setLocked({14, 18}, draft.version(), true);
@@ -463,7 +463,7 @@ void TestDraft::restoring_edits_only_what_differs()
     QVERIFY((draft.locks() == std::vector<TextSpan>{{14, 18}}));
 }
 
-void TestDraft::changed_proposals_are_told()
+void TestDraft::changedProposalsAreTold()
 {
     Draft draft(QStringLiteral("A sentence."));
     draft.addProposal(proposalFor(draft, draft.text(), {QStringLiteral("Two sentences.")}));

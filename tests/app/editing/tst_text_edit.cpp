@@ -66,22 +66,22 @@ class TestTextEdit : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
-    void edits_move_over_each_other_data();
-    void edits_move_over_each_other();
-    void both_orders_lead_to_one_text();
-    void windows_converge();
-    void spans_move_data();
-    void spans_move();
-    void inverse_takes_back();
-    void texts_are_cleaned_one_for_one();
-    void positions_go_to_bytes_and_back();
-    void selections_snap_to_characters_data();
-    void selections_snap_to_characters();
-    void locks_snap_to_words_data();
-    void locks_snap_to_words();
+    void editsMoveOverEachOther_data();
+    void editsMoveOverEachOther();
+    void bothOrdersLeadToOneText();
+    void windowsConverge();
+    void spansMove_data();
+    void spansMove();
+    void inverseTakesBack();
+    void textsAreCleanedOneForOne();
+    void positionsGoToBytesAndBack();
+    void selectionsSnapToCharacters_data();
+    void selectionsSnapToCharacters();
+    void locksSnapToWords_data();
+    void locksSnapToWords();
 };
 
-void TestTextEdit::edits_move_over_each_other_data()
+void TestTextEdit::editsMoveOverEachOther_data()
 {
     QTest::addColumn<TextEdit>("edit");
     QTest::addColumn<TextEdit>("over");
@@ -115,7 +115,7 @@ void TestTextEdit::edits_move_over_each_other_data()
                                    << TextEdit{{7, 10}, "x"};
 }
 
-void TestTextEdit::edits_move_over_each_other()
+void TestTextEdit::editsMoveOverEachOther()
 {
     QFETCH(const TextEdit, edit);
     QFETCH(const TextEdit, over);
@@ -127,7 +127,7 @@ void TestTextEdit::edits_move_over_each_other()
     QCOMPARE(result.text, expected.text);
 }
 
-void TestTextEdit::both_orders_lead_to_one_text()
+void TestTextEdit::bothOrdersLeadToOneText()
 {
     test::RandomText random(7);
     for (int round = 0; round < 20'000; ++round) {
@@ -141,7 +141,7 @@ void TestTextEdit::both_orders_lead_to_one_text()
     }
 }
 
-void TestTextEdit::windows_converge()
+void TestTextEdit::windowsConverge()
 {
     test::RandomText random(11);
     for (int round = 0; round < 300; ++round) {
@@ -209,7 +209,7 @@ void TestTextEdit::windows_converge()
     }
 }
 
-void TestTextEdit::spans_move_data()
+void TestTextEdit::spansMove_data()
 {
     QTest::addColumn<TextSpan>("span");
     QTest::addColumn<TextEdit>("edit");
@@ -231,7 +231,7 @@ void TestTextEdit::spans_move_data()
     QTest::newRow("nothing is inserted inside") << TextSpan{3, 6} << TextEdit{{4, 4}, ""} << TextSpan{3, 6} << false;
 }
 
-void TestTextEdit::spans_move()
+void TestTextEdit::spansMove()
 {
     QFETCH(const TextSpan, span);
     QFETCH(const TextEdit, edit);
@@ -243,7 +243,7 @@ void TestTextEdit::spans_move()
     QCOMPARE(touches(edit, span), touched);
 }
 
-void TestTextEdit::inverse_takes_back()
+void TestTextEdit::inverseTakesBack()
 {
     test::RandomText random(3);
     for (int round = 0; round < 2000; ++round) {
@@ -258,7 +258,7 @@ void TestTextEdit::inverse_takes_back()
     }
 }
 
-void TestTextEdit::texts_are_cleaned_one_for_one()
+void TestTextEdit::textsAreCleanedOneForOne()
 {
     const QString bad = QStringLiteral("a") + QChar(0xD83D) + QStringLiteral("b") + QChar(0xDE00) + QChar(0) +
                         QString::fromUtf8("\xF0\x9F\x98\x80");
@@ -268,7 +268,7 @@ void TestTextEdit::texts_are_cleaned_one_for_one()
     QCOMPARE(cleaned(good), good);
 }
 
-void TestTextEdit::positions_go_to_bytes_and_back()
+void TestTextEdit::positionsGoToBytesAndBack()
 {
     test::RandomText random(5);
     for (int round = 0; round < 200; ++round) {
@@ -283,7 +283,7 @@ void TestTextEdit::positions_go_to_bytes_and_back()
     }
 }
 
-void TestTextEdit::selections_snap_to_characters_data()
+void TestTextEdit::selectionsSnapToCharacters_data()
 {
     QTest::addColumn<QString>("text");
     QTest::addColumn<TextSpan>("span");
@@ -299,7 +299,7 @@ void TestTextEdit::selections_snap_to_characters_data()
     QTest::newRow("whole already") << QStringLiteral("one two") << TextSpan{0, 3} << QStringLiteral("one");
 }
 
-void TestTextEdit::selections_snap_to_characters()
+void TestTextEdit::selectionsSnapToCharacters()
 {
     QFETCH(const QString, text);
     QFETCH(const TextSpan, span);
@@ -311,7 +311,7 @@ void TestTextEdit::selections_snap_to_characters()
     QVERIFY_EXCEPTION_THROWN((void)snappedToCharacters({-1, 1}, text), Error);
 }
 
-void TestTextEdit::locks_snap_to_words_data()
+void TestTextEdit::locksSnapToWords_data()
 {
     QTest::addColumn<QString>("text");
     QTest::addColumn<TextSpan>("span");
@@ -328,7 +328,7 @@ void TestTextEdit::locks_snap_to_words_data()
     QTest::newRow("the second line") << QStringLiteral("one\ntwo\nthree") << TextSpan{5, 6} << QStringLiteral("two");
 }
 
-void TestTextEdit::locks_snap_to_words()
+void TestTextEdit::locksSnapToWords()
 {
     QFETCH(const QString, text);
     QFETCH(const TextSpan, span);
