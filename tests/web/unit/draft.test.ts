@@ -122,7 +122,7 @@ describe("what a wish is about", () => {
 
   test("the selection, if there is one", () => assert.deepEqual(spanFor(at(2, 6), "rewrite"), { start: 2, end: 6 }));
   test("else the paragraph at the caret", () => assert.deepEqual(spanFor(at(25, 25), "renoise"), { start: 23, end: text.length }));
-  test("for a proofreading the whole draft", () => assert.deepEqual(spanFor(at(3, 3), "proofread"), { start: 3, end: 3 }));
+  test("for a proofreading the whole draft", () => assert.deepEqual(spanFor(at(3, 3), "proofread"), { start: 0, end: 0 }));
   test("for a fill the place behind the selection", () => assert.deepEqual(spanFor(at(2, 6), "fill"), { start: 6, end: 6 }));
   test("a draft just opened is continued at its end", () => assert.deepEqual(spanFor(at(0, 0), "continue"), { start: text.length, end: text.length }));
   test("is said in words", () => {

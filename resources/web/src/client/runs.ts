@@ -24,7 +24,8 @@ export async function startRun(session: Session, wish: Wish): Promise<void> {
   if (!draft) return;
   const span = spanFor(draft, wish.action);
   const needsText = wish.action === "rewrite" || wish.action === "renoise" || wish.action === "proofread";
-  if (needsText && draft.text.slice(span.start, span.end || undefined).trim() === "") {
+  const words = span.end > 0 ? draft.text.slice(span.start, span.end) : draft.text;
+  if (needsText && words.trim() === "") {
     session.tell("There are no words here yet. Write or select some first.");
     return;
   }

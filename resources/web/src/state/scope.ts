@@ -18,8 +18,8 @@ export function paragraphAt(text: string, position: number): Span {
 export function spanFor(draft: DraftView, action: Action): Span {
   const { selection, text } = draft;
   switch (action) {
-    case "proofread": // empty means the whole draft
-      return selection;
+    case "proofread": // an empty span means the whole draft
+      return selection.start < selection.end ? selection : { start: 0, end: 0 };
     case "fill":
       return { start: selection.end, end: selection.end };
     case "continue": {

@@ -85,7 +85,7 @@ export class Header {
       "header",
       { class: "header" },
       this.#drafts,
-      h("div", { class: "header__brand" }, "Palimpsest"),
+      h("h1", { class: "header__brand" }, "Palimpsest"),
       h("div", { class: "header__draft" }, this.title, this.#saved),
       h("div", { class: "header__tools" }, this.#undo, this.#redo, this.#entropy, this.#ask, this.#inspector),
       this.#modelChip,

@@ -60,12 +60,12 @@ export class KeysDialog {
   #row(one: Command, state: AppState): HTMLElement {
     const keys = keysOf(one, state);
     const label = one.label({ ...state, draft: null });
-    const change = button(keys.length > 0 ? h("kbd", {}, keys.join(" or ")) : "set a key", {
-      class: "keys__change",
-      "aria-label": `${label}: ${keys.join(" or ") || "no key"}. Change`,
-      title: "Change",
-      onclick: () => this.#listen(change, one),
-    });
+    const change = h(
+      "button",
+      { type: "button", class: "keys__change", title: "Change", onclick: () => this.#listen(change, one) },
+      h("span", { class: "visually-hidden" }, `${label}: `),
+      keys.length > 0 ? h("kbd", {}, keys.join(" or ")) : "set a key",
+    );
     return h("div", { class: "keys__row" }, h("span", {}, label), change);
   }
 

@@ -112,7 +112,7 @@ export function toggleMenu(anchor: HTMLElement, name: string, sections: MenuSect
     { signal: listening.signal },
   );
   addEventListener("resize", () => closeMenu(), { signal: listening.signal });
-  document.body.append(menu);
+  (anchor.closest("header, nav, aside") ?? document.body).append(menu); // within a landmark, for screen readers
   open = { menu, anchor, listening };
   anchor.setAttribute("aria-expanded", "true");
   place(menu, anchor);

@@ -38,7 +38,7 @@ export class AskPanel {
     this.element = h(
       "div",
       { class: "inspector__panel ask" },
-      h("h3", {}, "Ask about the draft ", clear),
+      h("h2", { class: "heading" }, "Ask about the draft ", clear),
       this.#turns,
       h("div", { class: "ask__form" }, this.field, h("div", { class: "ask__foot" }, this.#thinkingRow, this.#send)),
     );

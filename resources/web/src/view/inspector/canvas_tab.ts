@@ -90,10 +90,10 @@ export class CanvasTab {
       "div",
       { class: "inspector__panel" },
       this.#lanesRow,
-      h("section", { "aria-label": "Map of the canvas" }, h("h3", {}, this.#tokens, this.#standing), this.#map.element),
-      h("section", { "aria-label": "Mean entropy" }, h("h3", {}, "Mean entropy ", this.#mean), this.#curve.element),
-      h("section", { "aria-label": "Accepted each step" }, h("h3", {}, "Accepted each step ", this.#gained), this.#bars.element),
-      h("section", { "aria-label": "Timeline" }, h("h3", {}, "Timeline ", this.#step), this.#timeline.element, this.#stop, this.#ahead),
+      h("section", { "aria-label": "Map of the canvas" }, h("h2", { class: "heading" }, this.#tokens, this.#standing), this.#map.element),
+      h("section", { "aria-label": "Mean entropy" }, h("h2", { class: "heading" }, "Mean entropy ", this.#mean), this.#curve.element),
+      h("section", { "aria-label": "Accepted each step" }, h("h2", { class: "heading" }, "Accepted each step ", this.#gained), this.#bars.element),
+      h("section", { "aria-label": "Timeline" }, h("h2", { class: "heading" }, "Timeline ", this.#step), this.#timeline.element, this.#stop, this.#ahead),
       this.#sampler.element,
     );
   }

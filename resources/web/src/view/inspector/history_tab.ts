@@ -47,9 +47,9 @@ export class HistoryTab {
     this.element = h(
       "div",
       { class: "inspector__panel" },
-      h("section", { "aria-label": "Revisions" }, h("h3", {}, "This draft ", this.#count), this.#empty, this.#revisions),
-      h("section", { "aria-label": "Steps" }, h("h3", {}, this.#heading), this.#timeline.element, this.#preview, list),
-      h("section", { "aria-label": "Figures" }, h("h3", {}, "Figures"), this.#figures),
+      h("section", { "aria-label": "Revisions" }, h("h2", { class: "heading" }, "This draft ", this.#count), this.#empty, this.#revisions),
+      h("section", { "aria-label": "Steps" }, h("h2", { class: "heading" }, this.#heading), this.#timeline.element, this.#preview, list),
+      h("section", { "aria-label": "Figures" }, h("h2", { class: "heading" }, "Figures"), this.#figures),
     );
   }
 

@@ -43,7 +43,7 @@ export class ModelTab {
       h(
         "section",
         { "aria-label": title },
-        h("h3", {}, title),
+        h("h2", { class: "heading" }, title),
         ...pairs.map(([name]) => {
           const value = h("b", {});
           this.#values.set(`${title} ${name}`, value);
@@ -60,7 +60,7 @@ export class ModelTab {
       h(
         "section",
         { "aria-label": "For other programs" },
-        h("h3", {}, "For other programs"),
+        h("h2", { class: "heading" }, "For other programs"),
         h("p", { class: "inspector__note" }, "Programs that speak the OpenAI interface reach the same model at"),
         h("code", { class: "endpoint" }, endpoint),
         h("p", { class: "inspector__note" }, "A settled word is one that the model no longer doubts. That does not make it right: read what it wrote."),

@@ -38,7 +38,7 @@ export class SamplerView {
     this.element = h(
       "section",
       { class: "sampler", "aria-label": "Sampler" },
-      h("h3", {}, "Sampler ", this.#reset),
+      h("h2", { class: "heading" }, "Sampler ", this.#reset),
       ...this.#rows.map((row) => this.#rowElement(row)),
       h("label", { class: "pair pair--field" }, "Seed", this.#seed),
       h("div", { class: "pair" }, "Seed of the last run", this.#seedShown),

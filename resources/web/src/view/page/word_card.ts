@@ -75,8 +75,8 @@ export class WordCardView {
     };
     return h(
       "button",
-      { type: "button", class: "word-card__choice", "aria-label": `${word}, ${share}`, onclick: take },
-      h("span", { class: "word-card__row" }, h("span", { dir: "auto" }, word), h("em", {}, share)),
+      { type: "button", class: "word-card__choice", onclick: take },
+      h("span", { class: "word-card__row" }, h("span", { dir: "auto" }, word), " ", h("em", {}, share)),
       bar,
     );
   }
