@@ -63,6 +63,8 @@ export class Session {
   attempt(work: Promise<unknown>): void {
     work.catch((error: unknown) => {
       if (error instanceof RequestError && error.code === "aborted") return;
+      // The text or the run has moved on: nothing is wrong, there is only nothing to do any more.
+      if (error instanceof RequestError && error.code === "stale") return this.tell(error.message);
       if (!(error instanceof RequestError)) console.error(error);
       this.complain(error instanceof Error ? error.message : "Something went wrong.");
     });

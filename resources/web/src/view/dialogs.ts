@@ -3,7 +3,7 @@
 
 // Questions and settings that lie over the page.
 
-import { storeKey } from "../client/api_key";
+import { storeKey, storedKey } from "../client/api_key";
 import { deleteDraft } from "../client/library";
 import type { Session } from "../client/session";
 import type { AppState, PageFont, Preferences, Theme } from "../state/app_state";
@@ -66,6 +66,7 @@ export class DeleteDialog {
 /** Asks for the server's API key. */
 export class KeyDialog {
   readonly element: HTMLDialogElement;
+  readonly #refused = h("p", { class: "dialog__problem", role: "alert", hidden: true }, "The server did not accept this key.");
 
   constructor(session: Session) {
     const field = h("input", { class: "field", type: "password", "aria-label": "API key", autocomplete: "off", required: true });
@@ -74,6 +75,7 @@ export class KeyDialog {
       { class: "dialog__form" },
       h("p", {}, "This server wants an API key. It is kept until you close this tab, and sent to nobody else."),
       field,
+      this.#refused,
       h("div", { class: "dialog__buttons" }, h("button", { type: "submit", class: "button" }, "Go on")),
     );
     form.addEventListener("submit", (event) => {
@@ -88,7 +90,8 @@ export class KeyDialog {
   }
 
   render(state: AppState): void {
-    showDialog(this.element, state.connection.phase === "locked");
+    if (state.connection.phase === "locked") this.#refused.hidden = storedKey() === "";
+    showDialog(this.element, state.connection.phase === "locked" || (this.element.open && state.connection.phase === "connecting"));
   }
 }
 

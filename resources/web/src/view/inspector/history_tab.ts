@@ -47,7 +47,7 @@ export class HistoryTab {
     this.element = h(
       "div",
       { class: "inspector__panel" },
-      h("section", { "aria-label": "Revisions" }, h("h2", { class: "heading" }, "This draft ", this.#count), this.#empty, this.#revisions),
+      h("section", { class: "revisions-part", "aria-label": "Revisions" }, h("h2", { class: "heading" }, "This draft ", this.#count), this.#empty, this.#revisions),
       h("section", { "aria-label": "Steps" }, h("h2", { class: "heading" }, this.#heading), this.#timeline.element, this.#preview, list),
       h("section", { "aria-label": "Figures" }, h("h2", { class: "heading" }, "Figures"), this.#figures),
     );
