@@ -186,8 +186,6 @@ void AnswerRun::onCanvas(std::size_t index, const CanvasEvent &event)
 
 void AnswerRun::onEnded(std::size_t index, Outcome outcome)
 {
-    if (const auto *result = std::get_if<GenerationResult>(&outcome); result != nullptr && m_state->setup.onResult)
-        m_state->setup.onResult(*result);
     std::vector<Ticket> doomed;
     {
         const std::lock_guard lock(m_state->mutex);

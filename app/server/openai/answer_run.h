@@ -68,16 +68,12 @@ public:
 class AnswerRun : public std::enable_shared_from_this<AnswerRun>
 {
 public:
-    /// Told once for each pass through the engine, for counting.
-    using ResultObserver = std::function<void(const GenerationResult &)>;
-
     struct Setup
     {
         std::shared_ptr<const RunningModel> model;
         ClientId client;
         std::vector<PreparedAnswer> prompts; ///< as many choices of each, in this order
         int choicesEach = 1;
-        ResultObserver onResult = {};
     };
 
     [[nodiscard]] static std::shared_ptr<AnswerRun> make(Setup setup, std::unique_ptr<AnswerWriter> writer);

@@ -168,8 +168,6 @@ void EditRun::onStep(std::size_t index, const StepEvent &event)
 void EditRun::onEnded(std::size_t index, Outcome outcome)
 {
     State &state = *m_state;
-    if (const auto *result = std::get_if<GenerationResult>(&outcome); result != nullptr && state.setup.onResult)
-        state.setup.onResult(*result);
     std::vector<Ticket> doomed;
     {
         const std::lock_guard lock(state.mutex);

@@ -55,7 +55,6 @@ public:
         ClientId client;
         EditRequest request;
         bool drafts = false;
-        std::function<void(const GenerationResult &)> onResult = {};
     };
 
     /// Plans the edit. Throws Error as CanvasEditor::plan, and InvalidArgument for a model that takes no instructions.

@@ -200,12 +200,9 @@ private:
 
     void start(Job &job, std::vector<PreparedAnswer> prompts, int choicesEach, std::unique_ptr<AnswerWriter> writer)
     {
-        AnswerRun::make({.model = job.model,
-                         .client = job.client,
-                         .prompts = std::move(prompts),
-                         .choicesEach = choicesEach,
-                         .onResult = m_settings.onResult},
-                        std::move(writer))
+        AnswerRun::make(
+            {.model = job.model, .client = job.client, .prompts = std::move(prompts), .choicesEach = choicesEach},
+            std::move(writer))
             ->start();
     }
 
@@ -213,11 +210,8 @@ private:
     void startEdit(Job &job, EditRequest request, bool drafts,
                    const std::function<std::unique_ptr<EditWriter>(http::Reply)> &makeWriter)
     {
-        const auto run = EditRun::make({.model = job.model,
-                                        .client = job.client,
-                                        .request = std::move(request),
-                                        .drafts = drafts,
-                                        .onResult = m_settings.onResult});
+        const auto run =
+            EditRun::make({.model = job.model, .client = job.client, .request = std::move(request), .drafts = drafts});
         run->start(makeWriter(std::move(job.reply)));
     }
 

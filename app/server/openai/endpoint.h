@@ -5,9 +5,7 @@
 
 #include "app/engine_host.h"
 #include "app/server/http/routes.h"
-#include "engine/generation.h"
 
-#include <functional>
 #include <memory>
 
 namespace palimpsest::openai {
@@ -16,8 +14,6 @@ struct EndpointSettings
 {
     /// Answer whatever model name a request gives, for clients whose names are fixed; else unknown names are a 404.
     bool serveAnyName = false;
-    /// Told of each pass through the engine when it has ended, on the engine's thread: for counting. May be null.
-    std::function<void(const GenerationResult &)> onResult = {};
 };
 
 /// The OpenAI-compatible endpoint: /v1/models, /v1/chat/completions, /v1/completions, /v1/responses, and /edit for

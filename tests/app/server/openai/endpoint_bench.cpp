@@ -19,7 +19,7 @@ http::ListenerSettings listenerSettings(openai::Endpoint &endpoint)
 
 openai::EndpointSettings endpointSettings(const BenchSettings &settings)
 {
-    return {.serveAnyName = settings.serveAnyName, .onResult = {}};
+    return {.serveAnyName = settings.serveAnyName};
 }
 
 /// Answers that were tokenised already, by seed and prompt. Shared by the copies of a model.
