@@ -31,7 +31,8 @@ function colours(tokens, theme) {
 /** The design tokens as custom properties. */
 async function tokensCss() {
   const tokens = JSON.parse(await readFile(join(here, "../design/tokens.json"), "utf8"));
-  const family = (names) => names.map((name) => (name.includes("serif") || name === "monospace" ? name : `"${name}"`)).join(", ");
+  const family = (names) =>
+    names.map((name) => (name.includes("serif") || name === "monospace" ? name : `"${name}"`)).join(", ");
   const fonts = ["ui", "page", "mono"].map((use) => `--font-${use}: ${family(tokens.font[use])};`);
   const sizes = Object.entries(tokens.font.size).map(([name, px]) => `--size-${name}: ${px}px;`);
   const radii = Object.entries(tokens.radius).map(([name, px]) => `--radius-${name}: ${px}px;`);
@@ -49,7 +50,10 @@ const designTokens = {
   name: "design-tokens",
   setup(bundler) {
     bundler.onResolve({ filter: /^design-tokens$/ }, () => ({ path: "design-tokens", namespace: "design-tokens" }));
-    bundler.onLoad({ filter: /.*/, namespace: "design-tokens" }, async () => ({ contents: await tokensCss(), loader: "css" }));
+    bundler.onLoad({ filter: /.*/, namespace: "design-tokens" }, async () => ({
+      contents: await tokensCss(),
+      loader: "css",
+    }));
   },
 };
 

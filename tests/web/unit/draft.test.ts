@@ -42,16 +42,37 @@ describe("a draft that is open", () => {
 
   test("somebody else's edit is put under what was typed meanwhile", () => {
     let state = type(open(), text.length, text.length, " Yours");
-    state = receive(state, { type: "edited", document: "d1", version: 5, start: 0, end: 1, text: "We", by: "w2", cause: "typing" });
+    state = receive(state, {
+      type: "edited",
+      document: "d1",
+      version: 5,
+      start: 0,
+      end: 1,
+      text: "We",
+      by: "w2",
+      cause: "typing",
+    });
     assert.equal(draftOf(state).text, `We${text.slice(1)} Yours`);
     assert.equal(draftOf(state).sync.version, 5);
   });
 
   test("a missing version asks for the draft anew, and what was typed is kept", () => {
     let state = type(open(), 0, 0, "Yes, ");
-    state = receive(state, { type: "edited", document: "d1", version: 9, start: 0, end: 0, text: "x", by: null, cause: "undo" });
+    state = receive(state, {
+      type: "edited",
+      document: "d1",
+      version: 9,
+      start: 0,
+      end: 0,
+      text: "x",
+      by: null,
+      cause: "undo",
+    });
     assert.ok(needsFetching(state.draft));
-    state = reduce(state, { type: "server", message: parseServerMessage(draftMessage({ version: 9, text: `x${text}` })) as never });
+    state = reduce(state, {
+      type: "server",
+      message: parseServerMessage(draftMessage({ version: 9, text: `x${text}` })) as never,
+    });
     assert.ok(!needsFetching(state.draft));
     assert.equal(draftOf(state).text, `xYes, ${text}`);
   });
@@ -71,7 +92,10 @@ describe("a draft that is open", () => {
   test("a run that is opened again keeps what its window had seen", () => {
     let state = receive(open(), runMessage());
     state = reduce(state, { type: "server", message: { type: "frame", frame: frame({ step: 3 }) } });
-    state = reduce(state, { type: "server", message: parseServerMessage(draftMessage({ runs: [runMessage()] })) as never });
+    state = reduce(state, {
+      type: "server",
+      message: parseServerMessage(draftMessage({ runs: [runMessage()] })) as never,
+    });
     assert.equal(draftOf(state).runs[0]?.lanes[0]?.frame?.step, 3);
   });
 
@@ -86,14 +110,26 @@ describe("a draft that is open", () => {
 describe("runs", () => {
   test("a skipped frame leaves a gap in the curve", () => {
     let state = receive(open(), runMessage());
-    for (const step of [1, 4]) state = reduce(state, { type: "server", message: { type: "frame", frame: frame({ step, meanEntropy: 5 - step }) } });
+    for (const step of [1, 4])
+      state = reduce(state, {
+        type: "server",
+        message: { type: "frame", frame: frame({ step, meanEntropy: 5 - step }) },
+      });
     assert.deepEqual(draftOf(state).runs[0]?.lanes[0]?.meanEntropy, [4, null, null, 1]);
   });
 
   test("a new canvas begins a new curve, and the settled one is kept", () => {
     let state = receive(open(), runMessage());
     state = reduce(state, { type: "server", message: { type: "frame", frame: frame({ step: 9 }) } });
-    state = receive(state, { type: "settled", run: "r1", lane: 0, canvas: 0, text: "I have paid", steps: 9, stop: "converged" });
+    state = receive(state, {
+      type: "settled",
+      run: "r1",
+      lane: 0,
+      canvas: 0,
+      text: "I have paid",
+      steps: 9,
+      stop: "converged",
+    });
     state = reduce(state, { type: "server", message: { type: "frame", frame: frame({ canvas: 1, step: 1 }) } });
     const lane = draftOf(state).runs[0]?.lanes[0];
     assert.equal(lane?.meanEntropy.length, 1);
@@ -121,10 +157,14 @@ describe("what a wish is about", () => {
   const at = (start: number, end: number) => ({ ...draftOf(open()), selection: { start, end } });
 
   test("the selection, if there is one", () => assert.deepEqual(spanFor(at(2, 6), "rewrite"), { start: 2, end: 6 }));
-  test("else the paragraph at the caret", () => assert.deepEqual(spanFor(at(25, 25), "renoise"), { start: 23, end: text.length }));
-  test("for a proofreading the whole draft", () => assert.deepEqual(spanFor(at(3, 3), "proofread"), { start: 0, end: 0 }));
-  test("for a fill the place behind the selection", () => assert.deepEqual(spanFor(at(2, 6), "fill"), { start: 6, end: 6 }));
-  test("a draft just opened is continued at its end", () => assert.deepEqual(spanFor(at(0, 0), "continue"), { start: text.length, end: text.length }));
+  test("else the paragraph at the caret", () =>
+    assert.deepEqual(spanFor(at(25, 25), "renoise"), { start: 23, end: text.length }));
+  test("for a proofreading the whole draft", () =>
+    assert.deepEqual(spanFor(at(3, 3), "proofread"), { start: 0, end: 0 }));
+  test("for a fill the place behind the selection", () =>
+    assert.deepEqual(spanFor(at(2, 6), "fill"), { start: 6, end: 6 }));
+  test("a draft just opened is continued at its end", () =>
+    assert.deepEqual(spanFor(at(0, 0), "continue"), { start: text.length, end: text.length }));
   test("is said in words", () => {
     assert.equal(scopeInWords(at(2, 6), "rewrite"), "Selection · 1 word");
     assert.equal(scopeInWords(at(3, 3), "proofread"), "Whole draft · 9 words");

@@ -82,15 +82,25 @@ test("words are counted in any script", () => {
 });
 
 describe("revisions", () => {
-  const revision = (origin: object, more: object = {}) => parseRevision({ revision: 3, parent: 2, created: noon, label: "", origin, words: 41, ...more });
+  const revision = (origin: object, more: object = {}) =>
+    parseRevision({ revision: 3, parent: 2, created: noon, label: "", origin, words: 41, ...more });
   test("of the writer", () => {
     assert.equal(revisionTitle(revision({ kind: "human" })), "You typed 41 words");
     assert.equal(revisionDetails(revision({ kind: "human" }), noon), "now");
   });
   test("of the model", () => {
-    const made = revision({ kind: "model", action: "proofread", seed: 20260611, steps: 17, canvases: 1, stop: "converged", sampler: { maxSteps: 48 } });
+    const made = revision({
+      kind: "model",
+      action: "proofread",
+      seed: 20260611,
+      steps: 17,
+      canvases: 1,
+      stop: "converged",
+      sampler: { maxSteps: 48 },
+    });
     assert.equal(revisionTitle(made), "Proofread");
     assert.equal(revisionDetails(made, noon), "now · model, seed 20260611 · settled after 17 of 48");
   });
-  test("a name given stands", () => assert.equal(revisionTitle(revision({ kind: "human" }, { label: "Sent to the board" })), "Sent to the board"));
+  test("a name given stands", () =>
+    assert.equal(revisionTitle(revision({ kind: "human" }, { label: "Sent to the board" })), "Sent to the board"));
 });

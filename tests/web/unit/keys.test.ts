@@ -30,4 +30,5 @@ test("with Alt held, the place of the key counts: layouts put other signs there"
   assert.equal(press("я", "KeyZ", { ctrlKey: true }), "Ctrl+Z");
 });
 
-test("the Command key of a Mac is Ctrl", () => assert.equal(press("z", "KeyZ", { metaKey: true, shiftKey: true }), "Ctrl+Shift+Z"));
+test("the Command key of a Mac is Ctrl", () =>
+  assert.equal(press("z", "KeyZ", { metaKey: true, shiftKey: true }), "Ctrl+Shift+Z"));

@@ -3,7 +3,11 @@
 
 import assert from "node:assert/strict";
 import { beforeEach, describe, test } from "node:test";
-import type { ChannelEvents, LiveChannel as Channel, RequestError as Refused } from "../../../resources/web/src/client/live_channel";
+import type {
+  ChannelEvents,
+  LiveChannel as Channel,
+  RequestError as Refused,
+} from "../../../resources/web/src/client/live_channel";
 
 /** A socket whose other end is the test. */
 class FakeSocket {
@@ -40,7 +44,11 @@ Object.assign(globalThis, {
   WebSocket: FakeSocket,
   window: globalThis,
   addEventListener: () => undefined,
-  sessionStorage: { getItem: (key: string) => stored.get(key) ?? null, setItem: (key: string, value: string) => stored.set(key, value), removeItem: (key: string) => stored.delete(key) },
+  sessionStorage: {
+    getItem: (key: string) => stored.get(key) ?? null,
+    setItem: (key: string, value: string) => stored.set(key, value),
+    removeItem: (key: string) => stored.delete(key),
+  },
   fetch: () => Promise.resolve({ status: modelsStatus }),
 });
 const { LiveChannel, RequestError } = await import("../../../resources/web/src/client/live_channel");
@@ -83,7 +91,11 @@ describe("the live channel", () => {
     const { channel, socket } = started();
     const request = channel.request({ type: "undo", document: "d1" }, never);
     socket.receive({ type: "error", ref: socket.sent[0]?.ref, code: "stale", message: "The text has changed." });
-    await assert.rejects(request, (error: Refused) => error instanceof RequestError && error.code === "stale" && error.message === "The text has changed.");
+    await assert.rejects(
+      request,
+      (error: Refused) =>
+        error instanceof RequestError && error.code === "stale" && error.message === "The text has changed.",
+    );
   });
 
   test("what waits is refused when the connection is lost, and nothing is asked without one", async () => {
@@ -91,7 +103,10 @@ describe("the live channel", () => {
     const request = channel.request({ type: "undo", document: "d1" }, never);
     socket.close();
     await assert.rejects(request, (error: Refused) => error.code === "lost");
-    await assert.rejects(channel.request({ type: "undo", document: "d1" }, never), (error: Refused) => error.code === "lost");
+    await assert.rejects(
+      channel.request({ type: "undo", document: "d1" }, never),
+      (error: Refused) => error.code === "lost",
+    );
     assert.equal(channel.send({ type: "close", document: "d1" }), false);
     assert.ok(log.includes("lost"));
     channel.connect();

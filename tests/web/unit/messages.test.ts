@@ -22,7 +22,14 @@ describe("server messages", () => {
   });
 
   test("the greeting names status and presets", () => {
-    const status = { state: "ready", progress: 1, model: { id: "demo", canvasLength: 256, thinking: true, defaults: { maxSteps: 48 } }, running: 0, waiting: 2, windows: 1 };
+    const status = {
+      state: "ready",
+      progress: 1,
+      model: { id: "demo", canvasLength: 256, thinking: true, defaults: { maxSteps: 48 } },
+      running: 0,
+      waiting: 2,
+      windows: 1,
+    };
     const presets = [{ id: "formal", label: "More formal", action: "rewrite", instruction: "Make it more formal." }];
     const hello = read({ type: "hello", protocol: 1, client: "w1", version: "0.2", status, presets });
     assert.equal(hello?.type === "hello" && hello.status.model?.id, "demo");
@@ -53,7 +60,10 @@ describe("server messages", () => {
     ["not JSON", "{"],
     ["a list", "[]"],
     ["no type", "{}"],
-    ["a text for a number", JSON.stringify({ type: "edited", document: "d", version: "4", start: 0, end: 0, text: "" })],
+    [
+      "a text for a number",
+      JSON.stringify({ type: "edited", document: "d", version: "4", start: 0, end: 0, text: "" }),
+    ],
     ["a missing text", JSON.stringify({ type: "edited", document: "d", version: 4, start: 0, end: 0 })],
     ["a run without lanes' places", JSON.stringify(runMessage({ lanes: [{}] }))],
     ["a proposal without alternatives", JSON.stringify(proposalMessage({ alternatives: undefined }))],
@@ -79,11 +89,16 @@ describe("frames", () => {
 });
 
 test("a canvas under way has no reason for stopping", () => {
-  const [lane] = parseHistory({ lanes: [{ canvases: [{ steps: 3, maxSteps: 48, meanEntropy: [3, 2, 1], accepted: [1, 4, 9] }] }] });
+  const [lane] = parseHistory({
+    lanes: [{ canvases: [{ steps: 3, maxSteps: 48, meanEntropy: [3, 2, 1], accepted: [1, 4, 9] }] }],
+  });
   assert.equal(lane?.[0]?.stop, null);
 });
 
 test("alternatives of a word", () => {
-  const { alternatives } = parseAlternatives({ entropy: 1.4, alternatives: [{ id: 3, text: " fees", probability: 0.12 }] });
+  const { alternatives } = parseAlternatives({
+    entropy: 1.4,
+    alternatives: [{ id: 3, text: " fees", probability: 0.12 }],
+  });
   assert.equal(alternatives[0]?.text, " fees");
 });

@@ -13,7 +13,8 @@ import { draftOf, frame, openState, proposalMessage, runMessage } from "./sample
 
 function state(...messages: object[]): AppState {
   return messages.reduce<AppState>(
-    (before, message) => reduce(before, { type: "server", message: parseServerMessage(JSON.stringify(message)) as never }),
+    (before, message) =>
+      reduce(before, { type: "server", message: parseServerMessage(JSON.stringify(message)) as never }),
     openState(parseServerMessage),
   );
 }
@@ -23,7 +24,8 @@ const kinds = (of: AppState): string[] => pageMarks(of).map((mark) => mark.kind)
 describe("the page shows", () => {
   test("locks alone, where nothing runs", () => assert.deepEqual(kinds(state()), ["lock"]));
 
-  test("where a run will write, until its first frame comes", () => assert.deepEqual(kinds(state(runMessage())), ["lock", "span"]));
+  test("where a run will write, until its first frame comes", () =>
+    assert.deepEqual(kinds(state(runMessage())), ["lock", "span"]));
 
   test("a canvas in the place of its span, as soon as there is a frame", () => {
     const marks = pageMarks(state(runMessage(), { type: "frame", n: 4, ...frame() }));
@@ -42,24 +44,37 @@ describe("the page shows", () => {
 
   test("one canvas where two would lie over each other", () => {
     const second = { type: "frame", n: 4, ...frame({ run: "r2" }) };
-    const marks = kinds(state(runMessage(), { type: "frame", n: 4, ...frame() }, runMessage({ run: "r2", start: 5 }), second));
+    const marks = kinds(
+      state(runMessage(), { type: "frame", n: 4, ...frame() }, runMessage({ run: "r2", start: 5 }), second),
+    );
     assert.equal(marks.filter((kind) => kind === "canvas").length, 1);
   });
 
   test("changes that are open, and which of them is current", () => {
-    const decided = proposalMessage({ changes: [{ start: 7, end: 12, text: "paid", state: "rejected" }, { start: 27, end: 35, text: "receipts", state: "open" }] });
+    const decided = proposalMessage({
+      changes: [
+        { start: 7, end: 12, text: "paid", state: "rejected" },
+        { start: 27, end: 35, text: "receipts", state: "open" },
+      ],
+    });
     const changes = pageMarks(state(decided)).filter((mark) => mark.kind === "change");
     assert.equal(changes.length, 1);
     assert.ok(changes[0]?.kind === "change" && changes[0].current);
   });
 
   test("alternatives in a tray under their span", () => {
-    const alternatives = [1, 2, 3].map((n) => ({ text: `Text ${n}`, seed: n, meanEntropy: 0.01, stops: ["converged"] }));
+    const alternatives = [1, 2, 3].map((n) => ({
+      text: `Text ${n}`,
+      seed: n,
+      meanEntropy: 0.01,
+      stops: ["converged"],
+    }));
     assert.deepEqual(kinds(state(proposalMessage({ alternatives }))), ["lock", "span", "tray"]);
   });
 
   test("nothing of a proposal that is decided", () => {
-    for (const decided of ["accepted", "rejected", "dropped"]) assert.deepEqual(kinds(state(proposalMessage({ state: decided }))), ["lock"]);
+    for (const decided of ["accepted", "rejected", "dropped"])
+      assert.deepEqual(kinds(state(proposalMessage({ state: decided }))), ["lock"]);
   });
 
   test("the original while its key is held", () => {
@@ -78,7 +93,11 @@ test("the change that was gone to stays current until it is decided", () => {
 
 describe("from a change back to its word in the canvas", () => {
   const words = ["I", " have", " paid", " the", " fee", "."];
-  const last = { type: "frame", n: 6, ...frame({ text: words, entropy: words.map(() => 0), marks: "======", show: [0, 6], last: true }) };
+  const last = {
+    type: "frame",
+    n: 6,
+    ...frame({ text: words, entropy: words.map(() => 0), marks: "======", show: [0, 6], last: true }),
+  };
   const ended = () => draftOf(state(runMessage(), last, proposalMessage()));
   const proposal = () => ended().proposals[0] as Proposal;
 
@@ -97,9 +116,15 @@ describe("from a change back to its word in the canvas", () => {
 });
 
 test("where the model hesitated is shown after the run, while the key is held", () => {
-  const frames = [1, 2, 3].map((step) => ({ type: "frame", n: 4, ...frame({ step, marks: step < 3 ? "==.-" : "===-" }) }));
+  const frames = [1, 2, 3].map((step) => ({
+    type: "frame",
+    n: 4,
+    ...frame({ step, marks: step < 3 ? "==.-" : "===-" }),
+  }));
   const done = state(runMessage(), ...frames, proposalMessage(), runMessage({ state: "done", proposal: "p1" }));
   assert.ok(!kinds(done).includes("canvas"));
-  const held = pageMarks(reduce(done, { type: "ui", changes: { entropyHeld: true } })).find((mark) => mark.kind === "canvas");
+  const held = pageMarks(reduce(done, { type: "ui", changes: { entropyHeld: true } })).find(
+    (mark) => mark.kind === "canvas",
+  );
   assert.deepEqual(held?.kind === "canvas" && held.content.lateness, [0, 0, 2, 0]);
 });

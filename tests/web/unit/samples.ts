@@ -3,7 +3,12 @@
 
 // Messages and drafts that several tests begin with.
 
-import { type AppState, type DraftView, defaultPreferences, initialState } from "../../../resources/web/src/state/app_state";
+import {
+  type AppState,
+  type DraftView,
+  defaultPreferences,
+  initialState,
+} from "../../../resources/web/src/state/app_state";
 import { reduce } from "../../../resources/web/src/state/reduce";
 import type { Frame } from "../../../resources/web/src/wire/runs";
 
@@ -81,7 +86,9 @@ export function proposalMessage(changes: object = {}): object {
     end: text.length,
     original: text,
     chosen: 0,
-    alternatives: [{ text: "I have paid the fee.\n\nThe receipts are enclosed.", seed: 7, meanEntropy: 0.003, stops: ["converged"] }],
+    alternatives: [
+      { text: "I have paid the fee.\n\nThe receipts are enclosed.", seed: 7, meanEntropy: 0.003, stops: ["converged"] },
+    ],
     changes: [
       { start: 7, end: 12, text: "paid", state: "open" },
       { start: 27, end: 35, text: "receipts", state: "open" },

@@ -3,7 +3,14 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type TextEdit, applied, cleanedText, editBetween, movedEdit, movedSpan } from "../../../resources/web/src/state/text_edit";
+import {
+  type TextEdit,
+  applied,
+  cleanedText,
+  editBetween,
+  movedEdit,
+  movedSpan,
+} from "../../../resources/web/src/state/text_edit";
 import {
   type TextSync,
   acknowledged,
@@ -32,14 +39,54 @@ function randomEdit(below: (n: number) => number, text: string): TextEdit {
 
 describe("moving an edit over another", () => {
   const cases: [string, TextEdit, TextEdit, TextEdit][] = [
-    ["two insertions at one place: the later one goes behind", { start: 2, end: 2, text: "x" }, { start: 2, end: 2, text: "yy" }, { start: 4, end: 4, text: "x" }],
-    ["in front: stays", { start: 0, end: 2, text: "x" }, { start: 2, end: 4, text: "" }, { start: 0, end: 2, text: "x" }],
-    ["behind: shifts", { start: 5, end: 6, text: "x" }, { start: 1, end: 3, text: "abc" }, { start: 6, end: 7, text: "x" }],
-    ["holds the other: what that wrote survives", { start: 1, end: 6, text: "x" }, { start: 2, end: 4, text: "yy" }, { start: 1, end: 6, text: "xyy" }],
-    ["within the other: only what it writes is left", { start: 3, end: 4, text: "x" }, { start: 1, end: 6, text: "yy" }, { start: 3, end: 3, text: "x" }],
-    ["equal spans, the later one", { start: 1, end: 3, text: "x" }, { start: 1, end: 3, text: "yy" }, { start: 3, end: 3, text: "x" }],
-    ["ends inside the other", { start: 0, end: 3, text: "x" }, { start: 2, end: 5, text: "y" }, { start: 0, end: 2, text: "x" }],
-    ["begins inside the other", { start: 3, end: 7, text: "x" }, { start: 2, end: 5, text: "y" }, { start: 3, end: 5, text: "x" }],
+    [
+      "two insertions at one place: the later one goes behind",
+      { start: 2, end: 2, text: "x" },
+      { start: 2, end: 2, text: "yy" },
+      { start: 4, end: 4, text: "x" },
+    ],
+    [
+      "in front: stays",
+      { start: 0, end: 2, text: "x" },
+      { start: 2, end: 4, text: "" },
+      { start: 0, end: 2, text: "x" },
+    ],
+    [
+      "behind: shifts",
+      { start: 5, end: 6, text: "x" },
+      { start: 1, end: 3, text: "abc" },
+      { start: 6, end: 7, text: "x" },
+    ],
+    [
+      "holds the other: what that wrote survives",
+      { start: 1, end: 6, text: "x" },
+      { start: 2, end: 4, text: "yy" },
+      { start: 1, end: 6, text: "xyy" },
+    ],
+    [
+      "within the other: only what it writes is left",
+      { start: 3, end: 4, text: "x" },
+      { start: 1, end: 6, text: "yy" },
+      { start: 3, end: 3, text: "x" },
+    ],
+    [
+      "equal spans, the later one",
+      { start: 1, end: 3, text: "x" },
+      { start: 1, end: 3, text: "yy" },
+      { start: 3, end: 3, text: "x" },
+    ],
+    [
+      "ends inside the other",
+      { start: 0, end: 3, text: "x" },
+      { start: 2, end: 5, text: "y" },
+      { start: 0, end: 2, text: "x" },
+    ],
+    [
+      "begins inside the other",
+      { start: 3, end: 7, text: "x" },
+      { start: 2, end: 5, text: "y" },
+      { start: 3, end: 5, text: "x" },
+    ],
   ];
   for (const [name, edit, over, moved] of cases) {
     test(name, () => assert.deepEqual(movedEdit(edit, over, "later"), moved));
@@ -103,7 +150,12 @@ describe("windows on one draft", () => {
     for (let seed = 1; seed <= 400; seed++) {
       const below = seeded(seed * 7919);
       const server = new Server(randomText(below, below(20)));
-      const windows: Window[] = Array.from({ length: 2 + below(2) }, () => ({ sync: freshSync(0, server.text), text: server.text, sent: [], inbox: [] }));
+      const windows: Window[] = Array.from({ length: 2 + below(2) }, () => ({
+        sync: freshSync(0, server.text),
+        text: server.text,
+        sent: [],
+        inbox: [],
+      }));
       const send = (window: Window): void => {
         const { sync, send: edit } = takeNext(window.sync);
         window.sync = sync;
@@ -113,7 +165,10 @@ describe("windows on one draft", () => {
         const message = window.sent.shift();
         if (!message) return;
         const moved = server.take(message.edit, message.version);
-        for (const other of windows) other.inbox.push(other === window ? { reply: moved, version: server.version } : { remote: moved, version: server.version });
+        for (const other of windows)
+          other.inbox.push(
+            other === window ? { reply: moved, version: server.version } : { remote: moved, version: server.version },
+          );
       };
       const read = (window: Window): void => {
         const message = window.inbox.shift();
@@ -142,7 +197,7 @@ describe("windows on one draft", () => {
         } else if (action === 1) arrive(window);
         else read(window);
       }
-      for (let left = true; left; ) {
+      for (let left = true; left;) {
         left = windows.some((window) => window.sent.length > 0 || window.inbox.length > 0);
         for (const window of windows) {
           arrive(window);
@@ -160,7 +215,12 @@ describe("windows on one draft", () => {
 describe("one window", () => {
   test("joins what is typed in one go", () => {
     let sync = freshSync(1, "ab");
-    for (const [at, letter] of [[1, "x"], [2, "y"], [3, "z"]] as const) sync = withLocalEdit(sync, { start: at, end: at, text: letter, typing: true });
+    for (const [at, letter] of [
+      [1, "x"],
+      [2, "y"],
+      [3, "z"],
+    ] as const)
+      sync = withLocalEdit(sync, { start: at, end: at, text: letter, typing: true });
     assert.deepEqual(sync.pending, [{ start: 1, end: 1, text: "xyz", typing: true }]);
     sync = withLocalEdit(sync, { start: 3, end: 4, text: "", typing: true });
     assert.deepEqual(sync.pending, [{ start: 1, end: 1, text: "xy", typing: true }]);

@@ -7,7 +7,8 @@ import { commonElements, ownPieces, unifiedDiff, words } from "../../../resource
 import { seeded } from "./samples";
 
 test("words and spaces make up the text", () => {
-  for (const text of ["", "a", " a  b\n", "don’t — stop!", "naïve Straße 😀", "1 998,50"]) assert.equal(words(text).join(""), text);
+  for (const text of ["", "a", " a  b\n", "don’t — stop!", "naïve Straße 😀", "1 998,50"])
+    assert.equal(words(text).join(""), text);
 });
 
 test("common elements are equal on both sides, in order", () => {
@@ -16,14 +17,20 @@ test("common elements are equal on both sides, in order", () => {
     const list = (): string[] => Array.from({ length: below(12) }, () => "abc"[below(3)] as string);
     const [a, b] = [list(), list()];
     const { inA, inB } = commonElements(a, b);
-    assert.deepEqual(a.filter((_, i) => inA[i]), b.filter((_, i) => inB[i]));
+    assert.deepEqual(
+      a.filter((_, i) => inA[i]),
+      b.filter((_, i) => inB[i]),
+    );
   }
 });
 
 test("what only one of the alternatives has is marked", () => {
   const pieces = ownPieces("confirm by letter that it is mine", ["confirm in writing that it is mine"]);
   assert.equal(pieces.map((piece) => piece.text).join(""), "confirm by letter that it is mine");
-  assert.deepEqual(pieces.filter((piece) => !piece.common).map((piece) => piece.text.trim()), ["by letter"]);
+  assert.deepEqual(
+    pieces.filter((piece) => !piece.common).map((piece) => piece.text.trim()),
+    ["by letter"],
+  );
   assert.ok(ownPieces("alone", []).every((piece) => piece.common));
 });
 

@@ -37,7 +37,8 @@ function turnsFor(state: AppState, question: string): ChatTurn[] {
 function changeLast(session: Session, changes: Partial<ChatView["turns"][number]>): void {
   const { turns } = session.store.state.chat;
   const last = turns.at(-1);
-  if (last) session.store.dispatch({ type: "chat", changes: { turns: [...turns.slice(0, -1), { ...last, ...changes }] } });
+  if (last)
+    session.store.dispatch({ type: "chat", changes: { turns: [...turns.slice(0, -1), { ...last, ...changes }] } });
 }
 
 export async function ask(session: Session, question: string): Promise<void> {
@@ -70,11 +71,14 @@ export async function ask(session: Session, question: string): Promise<void> {
       },
       running.signal,
     );
-    if (session.store.state.chat.turns.at(-1)?.content === "") changeLast(session, { problem: "The model had nothing to say." });
+    if (session.store.state.chat.turns.at(-1)?.content === "")
+      changeLast(session, { problem: "The model had nothing to say." });
   } catch (error) {
     const stopped = running.signal.aborted;
     const lost = error instanceof TypeError ? "The server could not be reached." : "";
-    changeLast(session, { problem: stopped ? "Stopped." : lost || (error instanceof Error ? error.message : "No answer came.") });
+    changeLast(session, {
+      problem: stopped ? "Stopped." : lost || (error instanceof Error ? error.message : "No answer came."),
+    });
   } finally {
     running = null;
     session.store.dispatch({ type: "chat", changes: { busy: false } });

@@ -21,7 +21,11 @@ async function refusal(response: Response): Promise<string> {
 }
 
 /** Streams the answer: calls `onDelta` with each piece. Throws an Error with a sentence for the writer. */
-export async function askModel(request: ChatRequest, onDelta: (delta: ChatDelta) => void, signal: AbortSignal): Promise<void> {
+export async function askModel(
+  request: ChatRequest,
+  onDelta: (delta: ChatDelta) => void,
+  signal: AbortSignal,
+): Promise<void> {
   const response = await fetch("v1/chat/completions", {
     method: "POST",
     headers: { "Content-Type": "application/json", ...authorization() },

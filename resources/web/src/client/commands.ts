@@ -49,10 +49,14 @@ export interface PageHands {
 
 const hasDraft = (state: AppState): boolean => state.draft !== null;
 const isModelReady = (state: AppState): boolean =>
-  state.draft !== null && state.connection.phase === "open" && (state.status?.state === "ready" || state.status?.state === "busy");
+  state.draft !== null &&
+  state.connection.phase === "open" &&
+  (state.status?.state === "ready" || state.status?.state === "busy");
 const hasRun = (state: AppState): boolean => liveRun(state.draft) !== null;
-const hasSelection = (state: AppState): boolean => state.draft !== null && state.draft.selection.start < state.draft.selection.end;
-const hasProposal = (state: AppState): boolean => state.draft?.ownProposal != null || openProposals(state.draft).length > 0;
+const hasSelection = (state: AppState): boolean =>
+  state.draft !== null && state.draft.selection.start < state.draft.selection.end;
+const hasProposal = (state: AppState): boolean =>
+  state.draft?.ownProposal != null || openProposals(state.draft).length > 0;
 const hasSteps = (state: AppState): boolean => state.draft?.history != null || (state.draft?.runs.length ?? 0) > 0;
 
 function ui(session: Session, changes: Partial<Ui>): void {
@@ -113,8 +117,22 @@ function alternativesWish(session: Session): Promise<void> {
 
 function draftCommands(hands: PageHands): Command[] {
   return [
-    command("Draft", "new", "New draft", "", (s) => s.connection.phase === "open", (s) => newDraft(s).then(() => undefined)),
-    command("Draft", "import", "Import a file…", "", (s) => s.connection.phase === "open", () => hands.chooseFile()),
+    command(
+      "Draft",
+      "new",
+      "New draft",
+      "",
+      (s) => s.connection.phase === "open",
+      (s) => newDraft(s).then(() => undefined),
+    ),
+    command(
+      "Draft",
+      "import",
+      "Import a file…",
+      "",
+      (s) => s.connection.phase === "open",
+      () => hands.chooseFile(),
+    ),
     command("Draft", "rename", "Rename", "", hasDraft, () => hands.focusTitle()),
     command("Draft", "duplicate", "Duplicate", "", hasDraft, (s) => duplicateDraft(s, s.store.state.draft?.id ?? "")),
     command("Draft", "export-markdown", "Export as Markdown", "", hasDraft, exportMarkdown),
@@ -132,7 +150,14 @@ function editCommands(hands: PageHands): Command[] {
     return undefined;
   };
   return [
-    command("Edit", "undo", (s) => (s.draft?.undo ? `Undo: ${s.draft.undo}` : "Undo"), "Ctrl+Z", (s) => s.draft?.undo != null, undo),
+    command(
+      "Edit",
+      "undo",
+      (s) => (s.draft?.undo ? `Undo: ${s.draft.undo}` : "Undo"),
+      "Ctrl+Z",
+      (s) => s.draft?.undo != null,
+      undo,
+    ),
     command(
       "Edit",
       "redo",
@@ -152,11 +177,19 @@ function editCommands(hands: PageHands): Command[] {
       rewrite,
     ),
     command("Write", "fill", "Insert something at the caret", "", isModelReady, (s) => startRun(s, { action: "fill" })),
-    command("Write", "continue", "Continue from the caret", "", isModelReady, (s) => startRun(s, { action: "continue" })),
+    command("Write", "continue", "Continue from the caret", "", isModelReady, (s) =>
+      startRun(s, { action: "continue" }),
+    ),
     command("Write", "alternatives", "Three alternatives", "", isModelReady, alternativesWish),
-    command("Write", "renoise-light", "Re-noise lightly", "", isModelReady, (s) => startRun(s, { action: "renoise", amount: "light" })),
-    command("Write", "renoise-medium", "Re-noise", "", isModelReady, (s) => startRun(s, { action: "renoise", amount: "medium" })),
-    command("Write", "renoise-full", "Re-noise fully", "", isModelReady, (s) => startRun(s, { action: "renoise", amount: "full" })),
+    command("Write", "renoise-light", "Re-noise lightly", "", isModelReady, (s) =>
+      startRun(s, { action: "renoise", amount: "light" }),
+    ),
+    command("Write", "renoise-medium", "Re-noise", "", isModelReady, (s) =>
+      startRun(s, { action: "renoise", amount: "medium" }),
+    ),
+    command("Write", "renoise-full", "Re-noise fully", "", isModelReady, (s) =>
+      startRun(s, { action: "renoise", amount: "full" }),
+    ),
     command("Write", "again", "Again with a new seed", "Ctrl+R", isModelReady, (s) => runAgain(s, false)),
     command("Write", "again-same", "Again with the same seed", "Ctrl+Shift+R", isModelReady, (s) => runAgain(s, true)),
     command(
@@ -174,7 +207,14 @@ function editCommands(hands: PageHands): Command[] {
 function runCommands(): Command[] {
   return [
     command("Run", "run", "Run what stands in the box", "", (s) => isModelReady(s) && !hasRun(s), runBox),
-    command("Run", "pause", (s) => (liveRun(s.draft)?.run.state === "paused" ? "Resume" : "Pause"), "", hasRun, pauseOrResume),
+    command(
+      "Run",
+      "pause",
+      (s) => (liveRun(s.draft)?.run.state === "paused" ? "Resume" : "Pause"),
+      "",
+      hasRun,
+      pauseOrResume,
+    ),
     command("Run", "step", "One step", "", hasRun, stepRun),
     command("Run", "stop", "Stop and restore", "Esc", hasRun, (s) => stopRun(s, false)),
     command("Run", "keep", "Stop and keep what settled", "", hasRun, (s) => stopRun(s, true)),
@@ -219,7 +259,14 @@ function historyCommands(): Command[] {
     command("History", "step-on", "One step on", "Ctrl+Alt+Right", hasSteps, (s) => stepBy(s, 1)),
     command("History", "canvas-back", "Previous canvas", "Ctrl+Alt+Up", hasSteps, (s) => canvasBy(s, -1)),
     command("History", "canvas-on", "Next canvas", "Ctrl+Alt+Down", hasSteps, (s) => canvasBy(s, 1)),
-    command("History", "play", (s) => (s.draft?.history?.playing ? "Stop playing" : "Play the steps"), "", hasSteps, togglePlay),
+    command(
+      "History",
+      "play",
+      (s) => (s.draft?.history?.playing ? "Stop playing" : "Play the steps"),
+      "",
+      hasSteps,
+      togglePlay,
+    ),
     command("History", "branch", "Branch here", "", (s) => s.draft?.history != null, branchHere),
     command("History", "leave-history", "Leave the history", "", (s) => s.draft?.history != null, closeHistory),
   ];
@@ -243,7 +290,8 @@ function viewCommands(hands: PageHands): Command[] {
       "Tint words that have not settled",
       "",
       () => true,
-      (s) => s.store.dispatch({ type: "preferences", changes: { entropyShown: !s.store.state.preferences.entropyShown } }),
+      (s) =>
+        s.store.dispatch({ type: "preferences", changes: { entropyShown: !s.store.state.preferences.entropyShown } }),
       (s) => s.preferences.entropyShown,
     ),
     command(
@@ -264,13 +312,41 @@ function viewCommands(hands: PageHands): Command[] {
       (s) => ui(s, { inspectorOpen: !s.store.state.ui.inspectorOpen }),
       (s) => s.ui.inspectorOpen,
     ),
-    command("View", "ask", "Ask about the draft", "", () => true, (s) => showPanel(s, "ask")),
-    command("View", "next-pane", "Next pane", "F6", () => true, () => hands.focusNextPane()),
+    command(
+      "View",
+      "ask",
+      "Ask about the draft",
+      "",
+      () => true,
+      (s) => showPanel(s, "ask"),
+    ),
+    command(
+      "View",
+      "next-pane",
+      "Next pane",
+      "F6",
+      () => true,
+      () => hands.focusNextPane(),
+    ),
     theme("light", "Light"),
     theme("dark", "Dark"),
     theme("system", "As the system"),
-    command("View", "settings", "Reading settings…", "", () => true, (s) => ui(s, { dialog: "settings" })),
-    command("Help", "keys", "Keys", "?", () => true, (s) => ui(s, { dialog: "keys" })),
+    command(
+      "View",
+      "settings",
+      "Reading settings…",
+      "",
+      () => true,
+      (s) => ui(s, { dialog: "settings" }),
+    ),
+    command(
+      "Help",
+      "keys",
+      "Keys",
+      "?",
+      () => true,
+      (s) => ui(s, { dialog: "keys" }),
+    ),
   ];
 }
 

@@ -57,7 +57,11 @@ export function changeSampler(session: Session, sampler: Sampler): void {
 export function resetSampler(session: Session): void {
   const { draft } = session.store.state;
   if (!draft) return;
-  session.store.dispatch({ type: "draft", document: draft.id, changes: { settings: { ...draft.settings, sampler: {} } } });
+  session.store.dispatch({
+    type: "draft",
+    document: draft.id,
+    changes: { settings: { ...draft.settings, sampler: {} } },
+  });
   session.order({ type: "settings", document: draft.id, settings: { sampler: null } });
 }
 

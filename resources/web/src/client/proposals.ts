@@ -50,13 +50,15 @@ export async function rejectCurrent(session: Session): Promise<void> {
 export async function acceptAll(session: Session): Promise<void> {
   const draft = await idleDraft(session);
   if (draft?.ownProposal) acceptOwn(session);
-  for (const proposal of openProposals(draft)) await session.request({ type: "proposal.accept", proposal: proposal.id });
+  for (const proposal of openProposals(draft))
+    await session.request({ type: "proposal.accept", proposal: proposal.id });
 }
 
 export async function rejectAll(session: Session): Promise<void> {
   const draft = await idleDraft(session);
   if (draft?.ownProposal) rejectOwn(session);
-  for (const proposal of openProposals(draft)) await session.request({ type: "proposal.reject", proposal: proposal.id });
+  for (const proposal of openProposals(draft))
+    await session.request({ type: "proposal.reject", proposal: proposal.id });
 }
 
 export async function chooseAlternative(session: Session, proposal: string, alternative: number): Promise<void> {

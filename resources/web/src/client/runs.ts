@@ -58,7 +58,10 @@ export function runBox(session: Session): Promise<void> {
 
 export function choosePreset(session: Session, id: string): void {
   const preset = presetOf(session.store.state.presets, id);
-  session.store.dispatch({ type: "ui", changes: { preset: id, instruction: preset.action === "rewrite" ? preset.instruction : "" } });
+  session.store.dispatch({
+    type: "ui",
+    changes: { preset: id, instruction: preset.action === "rewrite" ? preset.instruction : "" },
+  });
 }
 
 /** The last run's wish once more: with a new seed, or with the very same one. */

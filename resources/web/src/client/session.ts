@@ -104,7 +104,8 @@ export class Session {
     this.setComposing(false);
     return new Promise((resolve, reject) => {
       this.#idleWaiters.push({ resolve, reject });
-      if (!this.#channel.isOpen) this.#rejectWaiters(new RequestError("lost", "There is no connection to the server just now."));
+      if (!this.#channel.isOpen)
+        this.#rejectWaiters(new RequestError("lost", "There is no connection to the server just now."));
       this.#settleWaiters();
     });
   }

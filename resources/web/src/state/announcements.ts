@@ -18,7 +18,9 @@ function settledNews(view: RunView, before: RunView | undefined): string {
     const last = lane.settled.at(-1);
     if (!last || canvases <= (before?.lanes[i]?.settled.length ?? 0)) continue;
     const name = single ? `Canvas ${canvases}` : `Passage ${i + 1} of ${view.lanes.length}`;
-    return last.stop === "cap" ? `${name} stopped at the cap` : `${name} settled after ${plural(last.steps, "step", "steps")}`;
+    return last.stop === "cap"
+      ? `${name} stopped at the cap`
+      : `${name} settled after ${plural(last.steps, "step", "steps")}`;
   }
   return "";
 }
@@ -33,7 +35,8 @@ function endNews(view: RunView, draft: DraftView): string {
     default: {
       if (!proposal) return view.run.proposal ? "Done" : view.run.problem || "Done, nothing to change";
       const chosen = proposal.alternatives[proposal.chosen]?.text ?? "";
-      if (proposal.alternatives.length > 1) return `Done, ${plural(proposal.alternatives.length, "alternative", "alternatives")}`;
+      if (proposal.alternatives.length > 1)
+        return `Done, ${plural(proposal.alternatives.length, "alternative", "alternatives")}`;
       const changes = openChanges(draft).filter((change) => change.proposal === proposal.id).length;
       return `Done, ${plural(wordCount(chosen), "word", "words")}, ${plural(changes, "change", "changes")} to decide`;
     }
@@ -43,7 +46,8 @@ function endNews(view: RunView, draft: DraftView): string {
 function runNews(view: RunView, before: RunView | undefined, draft: DraftView): string {
   const state = view.run.state;
   if (state !== before?.run.state) {
-    if (state === "queued") return view.run.position > 0 ? `Waiting, ${plural(view.run.position, "request", "requests")} in front` : "";
+    if (state === "queued")
+      return view.run.position > 0 ? `Waiting, ${plural(view.run.position, "request", "requests")} in front` : "";
     if (state === "running" && before?.run.state !== "paused") return "Generating";
     if (state === "running") return "Going on";
     if (state === "paused") return "Paused";
@@ -56,10 +60,12 @@ function runNews(view: RunView, before: RunView | undefined, draft: DraftView): 
 export function announcement(before: AppState, now: AppState): string {
   if (before.connection.phase !== now.connection.phase) {
     if (now.connection.phase === "lost") return "The connection to the server is lost. What you type is kept";
-    if (now.connection.phase === "open" && before.connection.phase === "connecting" && before.status) return "Connected again";
+    if (now.connection.phase === "open" && before.connection.phase === "connecting" && before.status)
+      return "Connected again";
   }
   const { draft } = now;
-  if (!draft || draft.id !== before.draft?.id) return draft && draft.id !== before.draft?.id ? `Opened ${draft.title || "untitled draft"}` : "";
+  if (!draft || draft.id !== before.draft?.id)
+    return draft && draft.id !== before.draft?.id ? `Opened ${draft.title || "untitled draft"}` : "";
   for (const view of draft.runs) {
     const news = runNews(view, runOf(before.draft, view.run.id), draft);
     if (news) return news;

@@ -195,4 +195,3 @@ export function initialState(preferences: Preferences): AppState {
     notices: [],
   };
 }
-

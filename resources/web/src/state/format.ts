@@ -80,7 +80,8 @@ export function whenInWords(timeMs: number, nowMs: number): string {
 
 /** Why a canvas came to rest: "settled after 17 of 48". */
 export function stopInWords(stop: string, steps: number | null, maxSteps: number | null): string {
-  const of = steps === null ? "" : maxSteps ? ` after ${steps} of ${maxSteps}` : ` after ${plural(steps, "step", "steps")}`;
+  const of =
+    steps === null ? "" : maxSteps ? ` after ${steps} of ${maxSteps}` : ` after ${plural(steps, "step", "steps")}`;
   switch (stop as StopReason) {
     case "converged":
       return `settled${of}`;

@@ -18,7 +18,8 @@ export function keyName(press: KeyPress): string {
   if (["Control", "Shift", "Alt", "Meta", "AltGraph", "Dead", "Process"].includes(press.key)) return "";
   // With Alt held, layouts put other signs on letters and digits: the key's place says which one is meant.
   const digitOrLetter = /^(?:Digit(\d)|Key([A-Z]))$/.exec(press.code);
-  const placed = press.altKey || press.ctrlKey || press.metaKey ? (digitOrLetter?.[1] ?? digitOrLetter?.[2]) : undefined;
+  const placed =
+    press.altKey || press.ctrlKey || press.metaKey ? (digitOrLetter?.[1] ?? digitOrLetter?.[2]) : undefined;
   const key = placed ?? named(press.key);
   // A sign like "?" needs Shift on most layouts, and is itself what is meant.
   const isSign = key.length === 1 && key.toUpperCase() === key.toLowerCase() && placed === undefined;

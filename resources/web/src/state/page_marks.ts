@@ -65,12 +65,16 @@ export function isTray(proposal: Proposal): boolean {
 }
 
 /** Changes that wait for a decision, in the order of the text. */
-export function openChanges(draft: DraftView | null): { proposal: string; change: number; start: number; end: number; text: string }[] {
+export function openChanges(
+  draft: DraftView | null,
+): { proposal: string; change: number; start: number; end: number; text: string }[] {
   return openProposals(draft)
     .filter((proposal) => !isTray(proposal))
     .flatMap((proposal) =>
       proposal.changes.flatMap((change, index) =>
-        change.state === "open" ? [{ proposal: proposal.id, change: index, start: change.start, end: change.end, text: change.text }] : [],
+        change.state === "open"
+          ? [{ proposal: proposal.id, change: index, start: change.start, end: change.end, text: change.text }]
+          : [],
       ),
     )
     .sort((a, b) => a.start - b.start);
@@ -107,7 +111,15 @@ function canvasesOf(view: RunView): PageMark[] {
     const place = view.run.lanes[i];
     if (!place) return [];
     if (!lane.frame && lane.settled.length === 0) return [{ kind: "span", start: place.start, end: place.end }];
-    return [{ kind: "canvas", key: `${view.run.id}/${i}`, start: place.start, end: place.end, content: laneContent(view, lane, i) }];
+    return [
+      {
+        kind: "canvas",
+        key: `${view.run.id}/${i}`,
+        start: place.start,
+        end: place.end,
+        content: laneContent(view, lane, i),
+      },
+    ];
   });
 }
 
@@ -119,7 +131,15 @@ function latenessOf(view: RunView): PageMark[] {
     if (!place || !frame) return [];
     const earlier = lane.settled.slice(0, frame.canvas).map((canvas) => canvas?.text ?? "");
     const content = { ...laneContent(view, lane, i), settled: earlier.join(""), frame, lateness: lane.unsettledUntil };
-    return [{ kind: "canvas", key: `late/${view.run.id}/${i}`, start: place.start, end: place.end, content: { ...content, isHistory: true } }];
+    return [
+      {
+        kind: "canvas",
+        key: `late/${view.run.id}/${i}`,
+        start: place.start,
+        end: place.end,
+        content: { ...content, isHistory: true },
+      },
+    ];
   });
 }
 
@@ -205,7 +225,10 @@ export function pageMarks(state: AppState): PageMark[] {
 
   const history = historyMark(draft);
   const live = draft.runs.filter((view) => !hasEnded(view.run)).flatMap(canvasesOf);
-  const looked = state.ui.entropyHeld && live.length === 0 && !history ? draft.runs.filter((view) => isUndecided(draft, view)).flatMap(latenessOf) : [];
+  const looked =
+    state.ui.entropyHeld && live.length === 0 && !history
+      ? draft.runs.filter((view) => isUndecided(draft, view)).flatMap(latenessOf)
+      : [];
   const canvases = apartFromEachOther([...(history ? [history] : []), ...live, ...looked]);
   const taken = canvases.filter((mark): mark is CanvasMark => mark.kind === "canvas");
   const current = currentChange(draft);
@@ -216,6 +239,8 @@ export function pageMarks(state: AppState): PageMark[] {
       { kind: "tray", at: proposal.end, proposal },
     ];
   });
-  const own: PageMark[] = draft.ownProposal ? [{ kind: "own", at: draft.ownProposal.at, text: draft.ownProposal.text }] : [];
+  const own: PageMark[] = draft.ownProposal
+    ? [{ kind: "own", at: draft.ownProposal.at, text: draft.ownProposal.text }]
+    : [];
   return [...locks, ...canvases, ...proposals, ...own];
 }

@@ -103,4 +103,3 @@ function withNotice(state: AppState, text: string, kind: Notice["kind"]): AppSta
   const id = 1 + Math.max(0, ...state.notices.map((notice) => notice.id));
   return { ...state, notices: [...others, { id, text, kind }] };
 }
-

@@ -9,7 +9,15 @@ import type { Proposal } from "../wire/proposals";
 import { type DraftView, emptyLane } from "./app_state";
 import { runInLocalText, withFrame, withRun, withSettled } from "./reduce_runs";
 import { type TextEdit, applied, movedSpan } from "./text_edit";
-import { type PendingEdit, type TextSync, freshSync, rebased, toLocal, withLocalEdit, withRemoteEdit } from "./text_sync";
+import {
+  type PendingEdit,
+  type TextSync,
+  freshSync,
+  rebased,
+  toLocal,
+  withLocalEdit,
+  withRemoteEdit,
+} from "./text_sync";
 
 function proposalInLocalText(proposal: Proposal, sync: TextSync): Proposal {
   const move = <T extends { start: number; end: number }>(span: T): T => toLocal(sync, span, movedSpan);

@@ -13,7 +13,15 @@ export function revisionTitle(revision: Revision): string {
     case "human":
       return revision.words > 0 ? `You typed ${plural(revision.words, "word", "words")}` : "You edited";
     case "model":
-      return { proofread: "Proofread", rewrite: "Rewritten", renoise: "Re-noised", fill: "Filled in", continue: "Continued" }[revision.action] ?? "Written by the model";
+      return (
+        {
+          proofread: "Proofread",
+          rewrite: "Rewritten",
+          renoise: "Re-noised",
+          fill: "Filled in",
+          continue: "Continued",
+        }[revision.action] ?? "Written by the model"
+      );
     case "restored":
       return "Restored";
     case "imported":
@@ -28,6 +36,8 @@ export function revisionDetails(revision: Revision, nowMs: number): string {
   const seed = revision.seed === null ? "model" : `model, seed ${revision.seed}`;
   const single = (revision.canvases ?? 1) <= 1;
   const steps = single ? revision.steps : null;
-  const stop = revision.stop ? stopInWords(revision.stop, steps, single ? (revision.sampler.maxSteps ?? null) : null) : "";
+  const stop = revision.stop
+    ? stopInWords(revision.stop, steps, single ? (revision.sampler.maxSteps ?? null) : null)
+    : "";
   return [when, seed, stop].filter((part) => part && part !== "–").join(" · ");
 }

@@ -69,7 +69,10 @@ export function editBetween(before: string, after: string): TextEdit {
   while (start < shorter && before.charCodeAt(start) === after.charCodeAt(start)) start++;
   if (start > 0 && isHighSurrogate(before.charCodeAt(start - 1))) start--;
   let tail = 0;
-  while (tail < shorter - start && before.charCodeAt(before.length - 1 - tail) === after.charCodeAt(after.length - 1 - tail)) {
+  while (
+    tail < shorter - start &&
+    before.charCodeAt(before.length - 1 - tail) === after.charCodeAt(after.length - 1 - tail)
+  ) {
     tail++;
   }
   if (tail > 0 && isLowSurrogate(before.charCodeAt(before.length - tail))) tail--;

@@ -4,7 +4,15 @@
 // One window's share of a text that several windows write: what the server has confirmed, the one edit that is under way
 // to it, and what was typed since. Pure; who sends and who shows is elsewhere.
 
-import { type EditOrder, type TextEdit, applied, changesNothing, editBetween, isHighSurrogate, movedEdit } from "./text_edit";
+import {
+  type EditOrder,
+  type TextEdit,
+  applied,
+  changesNothing,
+  editBetween,
+  isHighSurrogate,
+  movedEdit,
+} from "./text_edit";
 
 /** An edit that waits, and whether it may join the server's last undo step. */
 export interface PendingEdit extends TextEdit {
@@ -85,7 +93,10 @@ export function acknowledged(sync: TextSync, version: number, start: number, end
 
 /** Two edits of one text, each moved behind the other; `first` is the one that the server had first. */
 function crossed<F extends TextEdit, S extends TextEdit>(first: F, second: S): { first: F; second: S } {
-  const move = <T extends TextEdit>(edit: T, over: TextEdit, order: EditOrder): T => ({ ...edit, ...movedEdit(edit, over, order) });
+  const move = <T extends TextEdit>(edit: T, over: TextEdit, order: EditOrder): T => ({
+    ...edit,
+    ...movedEdit(edit, over, order),
+  });
   return { first: move(first, second, "earlier"), second: move(second, first, "later") };
 }
 
@@ -93,7 +104,11 @@ function crossed<F extends TextEdit, S extends TextEdit>(first: F, second: S): {
  * A change that came from the server. `local` is what it does to the text that the window shows. Null if a version is
  * missing between.
  */
-export function withRemoteEdit(sync: TextSync, edit: TextEdit, version: number): { sync: TextSync; local: TextEdit } | null {
+export function withRemoteEdit(
+  sync: TextSync,
+  edit: TextEdit,
+  version: number,
+): { sync: TextSync; local: TextEdit } | null {
   if (version !== sync.version + 1) return null;
   let local: TextEdit = { start: edit.start, end: edit.end, text: edit.text };
   let inFlight = sync.inFlight;

@@ -45,7 +45,7 @@ export function commonElements(a: readonly string[], b: readonly string[]): { in
       lengths[i * width + j] = same ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
     }
   }
-  for (let i = 0, j = 0; i < rows && j < columns; ) {
+  for (let i = 0, j = 0; i < rows && j < columns;) {
     if (a[head + i] === b[head + j]) inA[head + i++] = inB[head + j++] = true;
     else if (at(i + 1, j) >= at(i, j + 1)) i++;
     else j++;
@@ -80,7 +80,7 @@ interface DiffLine {
 function diffLines(before: readonly string[], after: readonly string[]): DiffLine[] {
   const { inA, inB } = commonElements(before, after);
   const lines: DiffLine[] = [];
-  for (let i = 0, j = 0; i < before.length || j < after.length; ) {
+  for (let i = 0, j = 0; i < before.length || j < after.length;) {
     if (i < before.length && !inA[i]) lines.push({ sign: "-", text: before[i++] ?? "" });
     else if (j < after.length && !inB[j]) lines.push({ sign: "+", text: after[j++] ?? "" });
     else {

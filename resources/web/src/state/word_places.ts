@@ -21,7 +21,11 @@ export function positionAt(frame: Frame, offset: number): number | null {
  * Where the words of a change stand in the last frame of their lane. Null if the lane is not known any more, has more than
  * one canvas, or ended with another text than what is proposed.
  */
-export function placeOfChange(draft: DraftView, proposal: Proposal, index: number): { frame: Frame; position: number } | null {
+export function placeOfChange(
+  draft: DraftView,
+  proposal: Proposal,
+  index: number,
+): { frame: Frame; position: number } | null {
   const change = proposal.changes[index];
   const view = draft.runs.find((one) => one.run.id === proposal.run);
   if (!change || !view) return null;

@@ -39,7 +39,8 @@ const isNarrow = matchMedia("(max-width: 719px)");
 
 function runInWords(draft: DraftView, view: RunView): string {
   const { run } = view;
-  if (run.state === "queued") return run.position > 0 ? `Waiting · ${plural(run.position, "request", "requests")} in front` : "Waiting";
+  if (run.state === "queued")
+    return run.position > 0 ? `Waiting · ${plural(run.position, "request", "requests")} in front` : "Waiting";
   if (run.state === "prefill") {
     const total = run.lanes.reduce((sum, lane) => sum + lane.prefillTotal, 0);
     const done = run.lanes.reduce((sum, lane) => sum + lane.prefillDone, 0);
@@ -50,7 +51,8 @@ function runInWords(draft: DraftView, view: RunView): string {
   if (!frame) return "Beginning";
   const step = `step ${frame.step} of ${frame.maxSteps} · ${milliseconds(frame.stepMs)} a step`;
   if (isNarrow.matches) return `S${step.slice(1)}`;
-  if (view.lanes.length === 1) return `Canvas ${frame.canvas + 1} of ${Math.max(run.lanes[0]?.canvases ?? 1, frame.canvas + 1)} · ${step}`;
+  if (view.lanes.length === 1)
+    return `Canvas ${frame.canvas + 1} of ${Math.max(run.lanes[0]?.canvases ?? 1, frame.canvas + 1)} · ${step}`;
   const done = run.lanes.filter((lane) => lane.state === "done").length;
   return `Passage ${frame.lane + 1} of ${view.lanes.length} · ${done} done · ${step}`;
 }
@@ -70,15 +72,34 @@ export class Compose {
 
   constructor(session: Session) {
     this.#session = session;
-    this.instruction = h("textarea", { id: "instruction", class: "box__field", rows: 1, "aria-label": "What to do with the words", spellcheck: "true" });
-    this.instruction.addEventListener("input", () => session.store.dispatch({ type: "ui", changes: { instruction: this.instruction.value } }));
+    this.instruction = h("textarea", {
+      id: "instruction",
+      class: "box__field",
+      rows: 1,
+      "aria-label": "What to do with the words",
+      spellcheck: "true",
+    });
+    this.instruction.addEventListener("input", () =>
+      session.store.dispatch({ type: "ui", changes: { instruction: this.instruction.value } }),
+    );
     this.instruction.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
       event.preventDefault();
       event.stopPropagation();
       if (liveRun(session.store.state.draft) === null) session.attempt(runBox(session));
     });
-    this.#progress = h("div", { class: "progress", role: "progressbar", "aria-label": "Progress of the run", "aria-valuemin": 0, "aria-valuemax": 100, hidden: true }, this.#bar);
+    this.#progress = h(
+      "div",
+      {
+        class: "progress",
+        role: "progressbar",
+        "aria-label": "Progress of the run",
+        "aria-valuemin": 0,
+        "aria-valuemax": 100,
+        hidden: true,
+      },
+      this.#bar,
+    );
     this.element = h(
       "section",
       { class: "compose", "aria-label": "What to do" },
@@ -105,7 +126,9 @@ export class Compose {
     if (key !== this.#mode) {
       this.#mode = key;
       const hadFocus = this.#buttons.contains(document.activeElement);
-      this.#buttons.replaceChildren(...this.#buttonsFor(mode, tray, draft === null || state.connection.phase !== "open"));
+      this.#buttons.replaceChildren(
+        ...this.#buttonsFor(mode, tray, draft === null || state.connection.phase !== "open"),
+      );
       if (hadFocus) this.instruction.focus(); // focus is never lost with the button that had it
     }
     this.#progress.hidden = live === null;
@@ -140,8 +163,10 @@ export class Compose {
 
   #buttonsFor(mode: Mode, tray: Proposal | null, isOff: boolean): HTMLElement[] {
     const session = this.#session;
-    const ghost = (label: string, run: () => void): HTMLButtonElement => button(label, { class: "button button--ghost", onclick: run });
-    const main = (label: string, run: () => void): HTMLButtonElement => button(label, { class: "button", onclick: run, disabled: isOff });
+    const ghost = (label: string, run: () => void): HTMLButtonElement =>
+      button(label, { class: "button button--ghost", onclick: run });
+    const main = (label: string, run: () => void): HTMLButtonElement =>
+      button(label, { class: "button", onclick: run, disabled: isOff });
     switch (mode) {
       case "running":
       case "paused":
@@ -158,12 +183,19 @@ export class Compose {
         return tray
           ? [
               ghost("3 more", () => session.attempt(this.#more())),
-              ghost("Keep mine", () => session.attempt(session.request({ type: "proposal.reject", proposal: tray.id }))),
-              main(`Take ${tray.chosen + 1}`, () => session.attempt(session.request({ type: "proposal.accept", proposal: tray.id }))),
+              ghost("Keep mine", () =>
+                session.attempt(session.request({ type: "proposal.reject", proposal: tray.id })),
+              ),
+              main(`Take ${tray.chosen + 1}`, () =>
+                session.attempt(session.request({ type: "proposal.accept", proposal: tray.id })),
+              ),
             ]
           : [];
       case "changes":
-        return [ghost("Reject all", () => session.attempt(rejectAll(session))), main("Accept all", () => session.attempt(acceptAll(session)))];
+        return [
+          ghost("Reject all", () => session.attempt(rejectAll(session))),
+          main("Accept all", () => session.attempt(acceptAll(session))),
+        ];
       case "idle":
         return [main("Run", () => session.attempt(runBox(session)))];
     }
@@ -181,18 +213,31 @@ export class Compose {
       setText(this.#right, "");
     } else if (live) {
       setText(this.#left, runInWords(draft, live));
-      setText(this.#right, isNarrow.matches ? "Tap a word: lock, swap" : "Esc stops and restores · Alt+click locks a word · click shows what else may stand there");
+      setText(
+        this.#right,
+        isNarrow.matches
+          ? "Tap a word: lock, swap"
+          : "Esc stops and restores · Alt+click locks a word · click shows what else may stand there",
+      );
     } else if (mode === "tray") {
       setText(this.#left, "Ctrl+Enter takes it · Ctrl+Shift+Backspace keeps yours");
       setText(this.#right, "Alt+1…3 look · Alt+→ take one word · hold F8 for the original");
     } else if (mode === "changes") {
       const left = openChanges(draft).length + (draft.ownProposal ? 1 : 0);
-      setText(this.#left, `${plural(left, "change", "changes")} to decide · F7 next · Ctrl+Enter accept · Ctrl+Shift+Backspace reject`);
+      setText(
+        this.#left,
+        `${plural(left, "change", "changes")} to decide · F7 next · Ctrl+Enter accept · Ctrl+Shift+Backspace reject`,
+      );
       setText(this.#right, "Alt+→ take one word · hold F8 for the original");
     } else {
-      const problem = failed?.state === "failed" || (failed?.state === "done" && !failed.proposal) ? failed.problem : "";
+      const problem =
+        failed?.state === "failed" || (failed?.state === "done" && !failed.proposal) ? failed.problem : "";
       const preset = presetOf(state.presets, state.ui.preset);
-      setText(this.#left, problem || scopeInWords(draft, preset.action === "proofread" && state.ui.instruction ? "rewrite" : preset.action));
+      setText(
+        this.#left,
+        problem ||
+          scopeInWords(draft, preset.action === "proofread" && state.ui.instruction ? "rewrite" : preset.action),
+      );
       setText(this.#right, "Enter runs · Esc stops and restores · Ctrl+L locks · Ctrl+R re-noises the selection");
     }
   }

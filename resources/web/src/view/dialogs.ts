@@ -58,7 +58,10 @@ export class DeleteDialog {
 
   render(state: AppState): void {
     const entry = state.library.documents?.find((one) => one.id === state.ui.dialogDocument);
-    setText(this.#text, `“${entry?.title || "Untitled draft"}” will be deleted with all its revisions and its history. Nobody can bring it back.`);
+    setText(
+      this.#text,
+      `“${entry?.title || "Untitled draft"}” will be deleted with all its revisions and its history. Nobody can bring it back.`,
+    );
     showDialog(this.element, state.ui.dialog === "delete");
   }
 }
@@ -66,10 +69,20 @@ export class DeleteDialog {
 /** Asks for the server's API key. */
 export class KeyDialog {
   readonly element: HTMLDialogElement;
-  readonly #refused = h("p", { class: "dialog__problem", role: "alert", hidden: true }, "The server did not accept this key.");
+  readonly #refused = h(
+    "p",
+    { class: "dialog__problem", role: "alert", hidden: true },
+    "The server did not accept this key.",
+  );
 
   constructor(session: Session) {
-    const field = h("input", { class: "field", type: "password", "aria-label": "API key", autocomplete: "off", required: true });
+    const field = h("input", {
+      class: "field",
+      type: "password",
+      "aria-label": "API key",
+      autocomplete: "off",
+      required: true,
+    });
     const form = h(
       "form",
       { class: "dialog__form" },
@@ -84,19 +97,36 @@ export class KeyDialog {
       field.value = "";
       session.connect();
     });
-    this.element = h("dialog", { class: "dialog", "aria-label": "API key" }, h("div", { class: "dialog__head" }, h("h2", {}, "API key")), form);
+    this.element = h(
+      "dialog",
+      { class: "dialog", "aria-label": "API key" },
+      h("div", { class: "dialog__head" }, h("h2", {}, "API key")),
+      form,
+    );
     this.element.addEventListener("cancel", (event) => event.preventDefault());
     this.element.addEventListener("keydown", (event) => event.stopPropagation());
   }
 
   render(state: AppState): void {
     if (state.connection.phase === "locked") this.#refused.hidden = storedKey() === "";
-    showDialog(this.element, state.connection.phase === "locked" || (this.element.open && state.connection.phase === "connecting"));
+    showDialog(
+      this.element,
+      state.connection.phase === "locked" || (this.element.open && state.connection.phase === "connecting"),
+    );
   }
 }
 
-function choice<T extends string>(name: string, label: string, values: readonly [T, string][], change: (value: T) => void): { element: HTMLElement; set(value: T): void } {
-  const select = h("select", { class: "field", "aria-label": label }, ...values.map(([value, text]) => h("option", { value }, text)));
+function choice<T extends string>(
+  name: string,
+  label: string,
+  values: readonly [T, string][],
+  change: (value: T) => void,
+): { element: HTMLElement; set(value: T): void } {
+  const select = h(
+    "select",
+    { class: "field", "aria-label": label },
+    ...values.map(([value, text]) => h("option", { value }, text)),
+  );
   select.name = name;
   select.addEventListener("change", () => {
     const chosen = values.find(([value]) => value === select.value);
@@ -115,13 +145,28 @@ export class SettingsDialog {
   readonly element: HTMLDialogElement;
   readonly #theme;
   readonly #font;
-  readonly #size = h("input", { type: "range", class: "slider", min: 14, max: 32, step: 1, "aria-label": "Size of the letters" });
+  readonly #size = h("input", {
+    type: "range",
+    class: "slider",
+    min: 14,
+    max: 32,
+    step: 1,
+    "aria-label": "Size of the letters",
+  });
   readonly #motion = h("input", { type: "checkbox", role: "switch" });
 
   constructor(session: Session) {
     const set = (changes: Partial<Preferences>): void => session.store.dispatch({ type: "preferences", changes });
-    const themes: [Theme, string][] = [["system", "As the system"], ["light", "Light"], ["dark", "Dark"]];
-    const fonts: [PageFont, string][] = [["serif", "Serif"], ["sans", "Sans serif"], ["readable", "Sans serif, wide"]];
+    const themes: [Theme, string][] = [
+      ["system", "As the system"],
+      ["light", "Light"],
+      ["dark", "Dark"],
+    ];
+    const fonts: [PageFont, string][] = [
+      ["serif", "Serif"],
+      ["sans", "Sans serif"],
+      ["readable", "Sans serif, wide"],
+    ];
     this.#theme = choice("theme", "Colours", themes, (theme) => set({ theme }));
     this.#font = choice("font", "Letters", fonts, (pageFont) => set({ pageFont }));
     this.#size.addEventListener("input", () => set({ fontSize: Number(this.#size.value) }));
@@ -132,7 +177,13 @@ export class SettingsDialog {
       this.#theme.element,
       this.#font.element,
       h("label", { class: "pair pair--field" }, "Size", this.#size),
-      h("label", { class: "switch" }, this.#motion, h("span", { class: "switch__track", "aria-hidden": "true" }), "Less motion: show a canvas three times a second at most"),
+      h(
+        "label",
+        { class: "switch" },
+        this.#motion,
+        h("span", { class: "switch__track", "aria-hidden": "true" }),
+        "Less motion: show a canvas three times a second at most",
+      ),
     );
   }
 

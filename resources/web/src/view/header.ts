@@ -71,9 +71,17 @@ export class Header {
     this.title = this.#makeTitle();
     this.#undo = iconButton("undo", "Undo", { onclick: run("undo") });
     this.#redo = iconButton("redo", "Redo", { onclick: run("redo") });
-    this.#entropy = button(halfIcon(), { class: "icon-button", "aria-label": "Tint words that have not settled", title: "Tint words that have not settled (hold Alt)", onclick: run("entropy") });
+    this.#entropy = button(halfIcon(), {
+      class: "icon-button",
+      "aria-label": "Tint words that have not settled",
+      title: "Tint words that have not settled (hold Alt)",
+      onclick: run("entropy"),
+    });
     this.#drafts = iconButton("menu", "Drafts", { class: "icon-button header__drafts", onclick: run("library") });
-    this.#inspector = iconButton("panel", "Inspector", { class: "icon-button header__inspector", onclick: run("inspector") });
+    this.#inspector = iconButton("panel", "Inspector", {
+      class: "icon-button header__inspector",
+      onclick: run("inspector"),
+    });
     this.#ask = iconButton("ask", "Ask about the draft", { onclick: run("ask") });
     this.#modelChip = h("span", { class: "chip chip--model" }, h("i", { class: "chip__dot" }), this.#model);
     const menu = iconButton("more", "All actions", {
@@ -95,7 +103,12 @@ export class Header {
   }
 
   #makeTitle(): HTMLInputElement {
-    const title = h("input", { class: "header__title", "aria-label": "Title of the draft", maxlength: 200, spellcheck: "false" });
+    const title = h("input", {
+      class: "header__title",
+      "aria-label": "Title of the draft",
+      maxlength: 200,
+      spellcheck: "false",
+    });
     const rename = (): void => {
       const { draft } = this.#session.store.state;
       if (draft && title.value.trim() !== draft.title) renameDraft(this.#session, draft.id, title.value);
@@ -132,6 +145,10 @@ export class Header {
     setText(this.#model, modelInWords(state));
     const waiting = status ? plural(status.waiting, "request waits", "requests wait") : "";
     this.#modelChip.title = status?.problem || (status && status.waiting > 0 ? waiting : "");
-    setAttribute(this.#modelChip, "data-state", state.connection.phase === "open" ? (status?.state ?? "loading") : "error");
+    setAttribute(
+      this.#modelChip,
+      "data-state",
+      state.connection.phase === "open" ? (status?.state ?? "loading") : "error",
+    );
   }
 }

@@ -53,7 +53,12 @@ export class KeysDialog {
       const rows = this.#commands.filter((one) => one.group === group).map((one) => this.#row(one, state));
       return h("section", {}, h("h3", {}, group), ...rows);
     });
-    const always = h("section", {}, h("h3", {}, "Always"), ...fixed.map(([keys, what]) => h("div", { class: "keys__row" }, h("span", {}, what), h("kbd", {}, keys))));
+    const always = h(
+      "section",
+      {},
+      h("h3", {}, "Always"),
+      ...fixed.map(([keys, what]) => h("div", { class: "keys__row" }, h("span", {}, what), h("kbd", {}, keys))),
+    );
     this.#list.replaceChildren(always, ...sections);
   }
 

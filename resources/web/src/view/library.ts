@@ -4,7 +4,15 @@
 // The drafts: search, new, and what may be done with each.
 
 import { importFile } from "../client/files";
-import { binDraft, duplicateDraft, newDraft, openDraft, renameDraft, restoreDraft, watchLibrary } from "../client/library";
+import {
+  binDraft,
+  duplicateDraft,
+  newDraft,
+  openDraft,
+  renameDraft,
+  restoreDraft,
+  watchLibrary,
+} from "../client/library";
 import type { Session } from "../client/session";
 import type { AppState } from "../state/app_state";
 import { plural, whenInWords } from "../state/format";
@@ -33,9 +41,21 @@ export class Library {
 
   constructor(session: Session) {
     this.#session = session;
-    this.#search = h("input", { type: "search", class: "library__search", placeholder: "Search drafts", "aria-label": "Search drafts" });
-    this.#search.addEventListener("input", () => watchLibrary(session, this.#search.value, session.store.state.library.binned));
-    this.#file = h("input", { type: "file", accept: ".md,.markdown,.txt,text/plain,text/markdown", hidden: true, "aria-label": "File to import" });
+    this.#search = h("input", {
+      type: "search",
+      class: "library__search",
+      placeholder: "Search drafts",
+      "aria-label": "Search drafts",
+    });
+    this.#search.addEventListener("input", () =>
+      watchLibrary(session, this.#search.value, session.store.state.library.binned),
+    );
+    this.#file = h("input", {
+      type: "file",
+      accept: ".md,.markdown,.txt,text/plain,text/markdown",
+      hidden: true,
+      "aria-label": "File to import",
+    });
     this.#file.addEventListener("change", () => {
       for (const file of this.#file.files ?? []) session.attempt(importFile(session, file));
       this.#file.value = "";
@@ -49,7 +69,13 @@ export class Library {
       this.#heading,
       this.#list,
       this.#empty,
-      h("div", { class: "library__foot" }, button("Import…", { class: "text-button", onclick: () => this.chooseFile() }), this.#bin, this.#file),
+      h(
+        "div",
+        { class: "library__foot" },
+        button("Import…", { class: "text-button", onclick: () => this.chooseFile() }),
+        this.#bin,
+        this.#file,
+      ),
     );
     this.#acceptDrops();
   }
@@ -94,7 +120,8 @@ export class Library {
       class: "icon-button entry__more",
       "aria-haspopup": "menu",
       "aria-expanded": "false",
-      onclick: () => toggleMenu(more, more.getAttribute("aria-label") ?? "", [{ title: "", items: this.#items(id, row) }]),
+      onclick: () =>
+        toggleMenu(more, more.getAttribute("aria-label") ?? "", [{ title: "", items: this.#items(id, row) }]),
     });
     const row = h("li", { class: "entry" }, open, more);
     open.addEventListener("dblclick", () => this.#rename(id, row));
@@ -124,7 +151,8 @@ export class Library {
   }
 
   #open(id: string): void {
-    if (this.#session.store.state.library.binned) this.#session.tell("This draft is in the bin. Restore it to go on with it.");
+    if (this.#session.store.state.library.binned)
+      this.#session.tell("This draft is in the bin. Restore it to go on with it.");
     openDraft(this.#session, id);
   }
 

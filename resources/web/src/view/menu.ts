@@ -65,7 +65,8 @@ function move(menu: HTMLElement, event: KeyboardEvent): void {
   else if (event.key === "End") go(-1);
   else if (event.key === "Escape" || event.key === "Tab") closeMenu();
   else if (event.key.length === 1 && event.key !== " ") {
-    const startsWith = (one: HTMLElement): boolean => (one.querySelector(".menu__label")?.textContent ?? "").toLowerCase().startsWith(event.key.toLowerCase());
+    const startsWith = (one: HTMLElement): boolean =>
+      (one.querySelector(".menu__label")?.textContent ?? "").toLowerCase().startsWith(event.key.toLowerCase());
     const following = [...items.slice(at + 1), ...items.slice(0, at + 1)];
     following.find(startsWith)?.focus();
   } else return;

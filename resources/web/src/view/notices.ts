@@ -40,7 +40,12 @@ export class Notices {
 
   #notice(notice: Notice): HTMLElement {
     const dismiss = (): void => this.#session.store.dispatch({ type: "dismiss", notice: notice.id });
-    const element = h("div", { class: `notice notice--${notice.kind}` }, h("span", {}, notice.text), iconButton("close", "Close", { onclick: dismiss }));
+    const element = h(
+      "div",
+      { class: `notice notice--${notice.kind}` },
+      h("span", {}, notice.text),
+      iconButton("close", "Close", { onclick: dismiss }),
+    );
     if (notice.kind === "news") setTimeout(() => element.isConnected && dismiss(), newsMs);
     return element;
   }

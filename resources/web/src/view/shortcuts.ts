@@ -44,7 +44,12 @@ export function listenToKeys(session: Session, commands: readonly Command[]): vo
       }
       const isText = name.length === 1 || name.startsWith("Shift+");
       if (name === "" || (isText && isTyping(event) && !name.includes("F"))) return;
-      if (["Ctrl+Z", "Ctrl+Y", "Ctrl+Shift+Z", "Ctrl+Enter"].includes(name) && isPlainField(event) && name !== "Ctrl+Enter") return;
+      if (
+        ["Ctrl+Z", "Ctrl+Y", "Ctrl+Shift+Z", "Ctrl+Enter"].includes(name) &&
+        isPlainField(event) &&
+        name !== "Ctrl+Enter"
+      )
+        return;
       const command = commands.find((one) => keysOf(one, store.state).includes(name));
       if (!command) return;
       // A known key never falls through to the browser, which would reload or leave the page.

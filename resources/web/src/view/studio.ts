@@ -56,16 +56,30 @@ export class Studio {
     this.#compose = new Compose(session);
     this.#inspector = new Inspector(session);
     const notices = new Notices(session);
-    const dialogs = [new KeysDialog(session, commands), new DeleteDialog(session), new SettingsDialog(session), new KeyDialog(session)];
+    const dialogs = [
+      new KeysDialog(session, commands),
+      new DeleteDialog(session),
+      new SettingsDialog(session),
+      new KeyDialog(session),
+    ];
     this.#overlays = [notices, ...dialogs];
     this.#shade = h("div", { class: "shade", onclick: () => this.#closeDrawers() });
     const main = h("main", { class: "desk" }, notices.banner, this.#page.element, this.#compose.element);
-    this.#root = h("div", { class: "studio" }, this.#header.element, this.#library.element, main, this.#inspector.element, this.#shade);
+    this.#root = h(
+      "div",
+      { class: "studio" },
+      this.#header.element,
+      this.#library.element,
+      main,
+      this.#inspector.element,
+      this.#shade,
+    );
     document.body.append(this.#root, notices.element, this.#live, ...dialogs.map((dialog) => dialog.element));
 
     listenToKeys(session, commands);
     this.#fitWidth();
-    for (const query of [wideEnoughForLibrary, wideEnoughForInspector]) query.addEventListener("change", () => this.#fitWidth());
+    for (const query of [wideEnoughForLibrary, wideEnoughForInspector])
+      query.addEventListener("change", () => this.#fitWidth());
     session.store.subscribe((state, before) => this.#changed(state, before));
     this.#schedule();
   }
@@ -155,8 +169,13 @@ export class Studio {
       { element: this.#page.element, focus: () => this.#page.editor.focus() },
       { element: this.#compose.element, focus: () => this.#compose.instruction.focus() },
     ];
-    const first = (element: HTMLElement): void => element.querySelector<HTMLElement>("button, input, [tabindex='0']")?.focus();
-    if (ui.inspectorOpen) panes.push({ element: this.#inspector.element, focus: () => this.#inspector.element.querySelector<HTMLElement>("[role=tab][tabindex='0']")?.focus() });
+    const first = (element: HTMLElement): void =>
+      element.querySelector<HTMLElement>("button, input, [tabindex='0']")?.focus();
+    if (ui.inspectorOpen)
+      panes.push({
+        element: this.#inspector.element,
+        focus: () => this.#inspector.element.querySelector<HTMLElement>("[role=tab][tabindex='0']")?.focus(),
+      });
     panes.push({ element: this.#header.element, focus: () => first(this.#header.element) });
     if (ui.libraryOpen) panes.push({ element: this.#library.element, focus: () => first(this.#library.element) });
     const at = panes.findIndex((pane) => pane.element.contains(document.activeElement));

@@ -3,7 +3,19 @@
 
 // Drafts, their revisions, and the list of the library.
 
-import { type Json, booleanOr, list, listOr, number, numberOr, numberOrNull, object, oneOf, string, stringOr } from "./fields";
+import {
+  type Json,
+  booleanOr,
+  list,
+  listOr,
+  number,
+  numberOr,
+  numberOrNull,
+  object,
+  oneOf,
+  string,
+  stringOr,
+} from "./fields";
 import { type Proposal, parseProposal } from "./proposals";
 import { type Run, parseRun } from "./runs";
 import { type Sampler, parseSampler } from "./status";

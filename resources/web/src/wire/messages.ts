@@ -172,4 +172,3 @@ export type ClientMessage =
   | { type: "proposal.choose"; proposal: string; alternative: number }
   | { type: "proposal.take"; proposal: string; alternative: number; start: number; end: number }
   | { type: "proposal.edit"; proposal: string; text: string };
-

@@ -4,7 +4,18 @@
 // What the server says about itself and its model, and the settings of the sampler.
 
 import { type Action, actions } from "./actions";
-import { type Json, booleanOr, listOr, number, numberOr, numberOrNull, object, oneOf, string, stringOr } from "./fields";
+import {
+  type Json,
+  booleanOr,
+  listOr,
+  number,
+  numberOr,
+  numberOrNull,
+  object,
+  oneOf,
+  string,
+  stringOr,
+} from "./fields";
 
 /** Settings of the sampler. What is absent is the model's own. */
 export interface Sampler {
@@ -118,4 +129,3 @@ export function parseHello(from: Json): Hello {
     presets: listOr(from, "presets", parsePreset),
   };
 }
-

@@ -15,7 +15,13 @@ export class AskPanel {
   readonly element: HTMLElement;
   readonly field: HTMLTextAreaElement;
   readonly #session: Session;
-  readonly #turns = h("div", { class: "ask__turns", tabindex: "0", role: "log", "aria-label": "Questions and answers", "aria-live": "off" });
+  readonly #turns = h("div", {
+    class: "ask__turns",
+    tabindex: "0",
+    role: "log",
+    "aria-label": "Questions and answers",
+    "aria-live": "off",
+  });
   readonly #thinking = h("input", { type: "checkbox", role: "switch" });
   readonly #thinkingRow: HTMLElement;
   readonly #send: HTMLButtonElement;
@@ -24,17 +30,33 @@ export class AskPanel {
 
   constructor(session: Session) {
     this.#session = session;
-    this.field = h("textarea", { class: "ask__field", rows: 2, "aria-label": "Question about the draft", placeholder: "Ask about the draft or the selection" });
+    this.field = h("textarea", {
+      class: "ask__field",
+      rows: 2,
+      "aria-label": "Question about the draft",
+      placeholder: "Ask about the draft or the selection",
+    });
     this.field.addEventListener("keydown", (event) => {
       event.stopPropagation();
       if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
       event.preventDefault();
       this.#ask();
     });
-    this.#thinking.addEventListener("change", () => session.store.dispatch({ type: "chat", changes: { thinking: this.#thinking.checked } }));
-    this.#thinkingRow = h("label", { class: "switch" }, this.#thinking, h("span", { class: "switch__track", "aria-hidden": "true" }), "Think first");
+    this.#thinking.addEventListener("change", () =>
+      session.store.dispatch({ type: "chat", changes: { thinking: this.#thinking.checked } }),
+    );
+    this.#thinkingRow = h(
+      "label",
+      { class: "switch" },
+      this.#thinking,
+      h("span", { class: "switch__track", "aria-hidden": "true" }),
+      "Think first",
+    );
     this.#send = button("Ask", { class: "button button--small", onclick: () => this.#ask() });
-    const clear = button("Clear", { class: "text-button", onclick: () => session.store.dispatch({ type: "chat", changes: { turns: [] } }) });
+    const clear = button("Clear", {
+      class: "text-button",
+      onclick: () => session.store.dispatch({ type: "chat", changes: { turns: [] } }),
+    });
     this.element = h(
       "div",
       { class: "inspector__panel ask" },
@@ -55,7 +77,13 @@ export class AskPanel {
     const isNew = chat.turns.length !== this.#turns.querySelectorAll(".turn").length;
     this.#shown = chat.turns;
     if (chat.turns.length === 0) {
-      this.#turns.replaceChildren(h("p", { class: "inspector__note" }, "The model reads the draft, or what is selected of it, and answers here. The draft itself does not change."));
+      this.#turns.replaceChildren(
+        h(
+          "p",
+          { class: "inspector__note" },
+          "The model reads the draft, or what is selected of it, and answers here. The draft itself does not change.",
+        ),
+      );
       return;
     }
     if (isNew) this.#turns.replaceChildren(...chat.turns.map((turn) => this.#turn(turn, chat.busy)));
@@ -69,12 +97,20 @@ export class AskPanel {
     return h(
       "article",
       { class: `turn turn--${turn.role}`, "aria-label": isAnswer ? "Answer" : "Question" },
-      turn.thought ? h("details", {}, h("summary", {}, "What it thought"), h("p", { class: "turn__text" }, turn.thought)) : null,
+      turn.thought
+        ? h("details", {}, h("summary", {}, "What it thought"), h("p", { class: "turn__text" }, turn.thought))
+        : null,
       turn.content ? h("p", { class: "turn__text", dir: "auto" }, turn.content) : null,
-      isAnswer && busy && !turn.content && !turn.problem && turn === this.#shown.at(-1) ? h("p", { class: "inspector__note" }, "Writing…") : null,
+      isAnswer && busy && !turn.content && !turn.problem && turn === this.#shown.at(-1)
+        ? h("p", { class: "inspector__note" }, "Writing…")
+        : null,
       turn.problem ? h("p", { class: "turn__problem" }, turn.problem) : null,
       isAnswer && turn.content && !(busy && turn === this.#shown.at(-1))
-        ? button("Insert at the caret", { class: "text-button", title: "Proposes the answer at the caret of the draft", onclick: insert })
+        ? button("Insert at the caret", {
+            class: "text-button",
+            title: "Proposes the answer at the caret of the draft",
+            onclick: insert,
+          })
         : null,
     );
   }

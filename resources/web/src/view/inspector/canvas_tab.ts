@@ -36,7 +36,14 @@ function ofHistory(draft: DraftView): Shown | null {
     accepted: canvas.accepted,
     maxSteps: canvas.maxSteps || canvas.steps,
     stop: canvas.stop ? stopInWords(canvas.stop, canvas.steps, canvas.maxSteps) : "",
-    at: { step: history.step, steps: canvas.steps, scale: canvas.steps, isHistory: true, playing: history.playing, canBranch: history.frame !== null },
+    at: {
+      step: history.step,
+      steps: canvas.steps,
+      scale: canvas.steps,
+      isHistory: true,
+      playing: history.playing,
+      canBranch: history.frame !== null,
+    },
   };
 }
 
@@ -49,7 +56,16 @@ function ofLane(lane: LaneView, ended: boolean): Shown {
     accepted: lane.accepted,
     maxSteps: frame?.maxSteps ?? 0,
     stop: ended && last ? stopInWords(last.stop, last.steps, frame?.maxSteps ?? null) : "",
-    at: frame ? { step: frame.step, steps: frame.step, scale: ended ? frame.step : frame.maxSteps, isHistory: false, playing: false, canBranch: true } : null,
+    at: frame
+      ? {
+          step: frame.step,
+          steps: frame.step,
+          scale: ended ? frame.step : frame.maxSteps,
+          isHistory: false,
+          playing: false,
+          canBranch: true,
+        }
+      : null,
   };
 }
 
@@ -90,10 +106,32 @@ export class CanvasTab {
       "div",
       { class: "inspector__panel" },
       this.#lanesRow,
-      h("section", { "aria-label": "Map of the canvas" }, h("h2", { class: "heading" }, this.#tokens, this.#standing), this.#map.element),
-      h("section", { "aria-label": "Mean entropy" }, h("h2", { class: "heading" }, "Mean entropy ", this.#mean), this.#curve.element),
-      h("section", { "aria-label": "Accepted each step" }, h("h2", { class: "heading" }, "Accepted each step ", this.#gained), this.#bars.element),
-      h("section", { "aria-label": "Timeline" }, h("h2", { class: "heading" }, "Timeline ", this.#step), this.#timeline.element, this.#stop, this.#ahead),
+      h(
+        "section",
+        { "aria-label": "Map of the canvas" },
+        h("h2", { class: "heading" }, this.#tokens, this.#standing),
+        this.#map.element,
+      ),
+      h(
+        "section",
+        { "aria-label": "Mean entropy" },
+        h("h2", { class: "heading" }, "Mean entropy ", this.#mean),
+        this.#curve.element,
+      ),
+      h(
+        "section",
+        { "aria-label": "Accepted each step" },
+        h("h2", { class: "heading" }, "Accepted each step ", this.#gained),
+        this.#bars.element,
+      ),
+      h(
+        "section",
+        { "aria-label": "Timeline" },
+        h("h2", { class: "heading" }, "Timeline ", this.#step),
+        this.#timeline.element,
+        this.#stop,
+        this.#ahead,
+      ),
       this.#sampler.element,
     );
   }
@@ -126,7 +164,12 @@ export class CanvasTab {
     const sees = run?.aheadCharacters ?? null;
     this.#ahead.hidden = total === null || sees === null || total === 0;
     if (total === null || sees === null) return;
-    setText(this.#ahead, sees >= total ? "The model sees all of the text behind this span." : `The model sees ${plural(sees, "character", "characters")} of ${plural(total, "character", "characters")} behind this span.`);
+    setText(
+      this.#ahead,
+      sees >= total
+        ? "The model sees all of the text behind this span."
+        : `The model sees ${plural(sees, "character", "characters")} of ${plural(total, "character", "characters")} behind this span.`,
+    );
   }
 
   #renderLanes(draft: DraftView | null): void {
@@ -136,7 +179,9 @@ export class CanvasTab {
     if (!inspected || lanes < 2) return;
     const name = inspected.view.run.action === "proofread" ? "Passage" : "Alternative";
     if (this.#lanes.options.length !== lanes || !this.#lanes.options[0]?.text.startsWith(name)) {
-      this.#lanes.replaceChildren(...inspected.view.lanes.map((_, i) => h("option", { value: i }, `${name} ${i + 1} of ${lanes}`)));
+      this.#lanes.replaceChildren(
+        ...inspected.view.lanes.map((_, i) => h("option", { value: i }, `${name} ${i + 1} of ${lanes}`)),
+      );
     }
     setAttribute(this.#lanes, "data-run", inspected.view.run.id);
     const index = draft?.history?.lane ?? inspected.index;
@@ -147,7 +192,11 @@ export class CanvasTab {
     const { draft } = this.#session.store.state;
     const run = this.#lanes.dataset["run"];
     if (!draft || run === undefined) return;
-    this.#session.store.dispatch({ type: "draft", document: draft.id, changes: { inspected: { run, lane }, history: null } });
+    this.#session.store.dispatch({
+      type: "draft",
+      document: draft.id,
+      changes: { inspected: { run, lane }, history: null },
+    });
   }
 
   #open(position: number, locks: boolean): void {
@@ -156,6 +205,10 @@ export class CanvasTab {
     if (!frame) return;
     const view = state.draft?.runs.find((one) => one.run.id === frame.run);
     const isHistory = (at?.isHistory ?? false) || view === undefined || hasEnded(view.run);
-    this.#session.attempt(locks && !isHistory ? holdWord(this.#session, frame, position) : openCard(this.#session, frame, position, isHistory, true));
+    this.#session.attempt(
+      locks && !isHistory
+        ? holdWord(this.#session, frame, position)
+        : openCard(this.#session, frame, position, isHistory, true),
+    );
   }
 }

@@ -23,7 +23,14 @@ export class CellMap {
     this.element = h("div", {
       class: columns === 32 ? "cell-map cell-map--wide" : "cell-map",
       ...(isReachable
-        ? { tabindex: "0", role: "slider", "aria-label": "Words of the canvas", "aria-valuemin": 0, "aria-valuemax": 0, "aria-valuenow": 0 }
+        ? {
+            tabindex: "0",
+            role: "slider",
+            "aria-label": "Words of the canvas",
+            "aria-valuemin": 0,
+            "aria-valuemax": 0,
+            "aria-valuenow": 0,
+          }
         : { "aria-hidden": "true" }),
     });
     if (!isReachable) return;

@@ -17,7 +17,14 @@ export class EntropyCurve {
 
   constructor() {
     const base = svg("line", { class: "curve__base", x1: 0, x2: width, y1: 62, y2: 62 });
-    const picture = svg("svg", { viewBox: `0 0 ${width} 66`, "aria-hidden": "true" }, base, this.#rest, this.#line, this.#dot);
+    const picture = svg(
+      "svg",
+      { viewBox: `0 0 ${width} 66`, "aria-hidden": "true" },
+      base,
+      this.#rest,
+      this.#line,
+      this.#dot,
+    );
     this.element = h("div", { class: "curve" }, picture);
   }
 
@@ -29,9 +36,15 @@ export class EntropyCurve {
     const x = (step: number): number => ((step - 1) / Math.max(1, maxSteps - 1)) * (width - 8) + 4;
     const y = (value: number): number => 62 - (value / highest) * 54;
     const points = curve.flatMap((value, i) => (value === null ? [] : [{ x: x(i + 1), y: y(value), step: i + 1 }]));
-    this.#line.setAttribute("d", points.map((point, i) => `${i === 0 ? "M" : "L"}${point.x.toFixed(1)} ${point.y.toFixed(1)}`).join(""));
+    this.#line.setAttribute(
+      "d",
+      points.map((point, i) => `${i === 0 ? "M" : "L"}${point.x.toFixed(1)} ${point.y.toFixed(1)}`).join(""),
+    );
     const end = points.at(-1);
-    this.#rest.setAttribute("d", end && end.step < maxSteps ? `M${end.x.toFixed(1)} ${end.y.toFixed(1)}L${width - 4} 61` : "");
+    this.#rest.setAttribute(
+      "d",
+      end && end.step < maxSteps ? `M${end.x.toFixed(1)} ${end.y.toFixed(1)}L${width - 4} 61` : "",
+    );
     const dot = points.findLast((point) => point.step <= at) ?? end;
     this.#dot.setAttribute("visibility", dot ? "visible" : "hidden");
     if (!dot) return;
@@ -48,7 +61,11 @@ export class AcceptedBars {
 
   constructor() {
     const base = svg("line", { class: "curve__base", x1: 0, x2: width, y1: 43, y2: 43 });
-    this.element = h("div", { class: "curve" }, svg("svg", { viewBox: `0 0 ${width} 44`, "aria-hidden": "true" }, this.#bars, base));
+    this.element = h(
+      "div",
+      { class: "curve" },
+      svg("svg", { viewBox: `0 0 ${width} 44`, "aria-hidden": "true" }, this.#bars, base),
+    );
   }
 
   render(accepted: readonly (number | null)[], maxSteps: number): void {

@@ -28,7 +28,11 @@ export class HistoryTab {
   readonly #session: Session;
   readonly #revisions = h("ol", { class: "revisions" });
   readonly #count = h("span", {});
-  readonly #empty = h("p", { class: "inspector__note" }, "Revisions appear here as you write and as the model proposes.");
+  readonly #empty = h(
+    "p",
+    { class: "inspector__note" },
+    "Revisions appear here as you write and as the model proposes.",
+  );
   readonly #heading = h("span", { class: "heading__name" });
   readonly #timeline: Timeline;
   readonly #steps = h("ol", { class: "steps" });
@@ -47,8 +51,21 @@ export class HistoryTab {
     this.element = h(
       "div",
       { class: "inspector__panel" },
-      h("section", { class: "revisions-part", "aria-label": "Revisions" }, h("h2", { class: "heading" }, "This draft ", this.#count), this.#empty, this.#revisions),
-      h("section", { "aria-label": "Steps" }, h("h2", { class: "heading" }, this.#heading), this.#timeline.element, this.#preview, list),
+      h(
+        "section",
+        { class: "revisions-part", "aria-label": "Revisions" },
+        h("h2", { class: "heading" }, "This draft ", this.#count),
+        this.#empty,
+        this.#revisions,
+      ),
+      h(
+        "section",
+        { "aria-label": "Steps" },
+        h("h2", { class: "heading" }, this.#heading),
+        this.#timeline.element,
+        this.#preview,
+        list,
+      ),
       h("section", { "aria-label": "Figures" }, h("h2", { class: "heading" }, "Figures"), this.#figures),
     );
   }
@@ -70,7 +87,10 @@ export class HistoryTab {
     setText(this.#count, plural(revisions.length, "revision", "revisions"));
     this.#empty.hidden = revisions.length > 0;
     const now = Date.now();
-    revisions.filter((one) => one.run).slice(0, stripsAtOnce).forEach((one) => this.#fetchStrip(one.run));
+    revisions
+      .filter((one) => one.run)
+      .slice(0, stripsAtOnce)
+      .forEach((one) => this.#fetchStrip(one.run));
     keyed(
       this.#revisions,
       revisions,
@@ -95,15 +115,26 @@ export class HistoryTab {
       h(
         "div",
         { class: "revision__actions", hidden: true },
-        button("Restore", { class: "text-button", onclick: () => this.#session.attempt(restoreRevision(this.#session, number)) }),
-        button("Diff to now", { class: "text-button", onclick: () => this.#session.attempt(exportDiff(this.#session, number)) }),
+        button("Restore", {
+          class: "text-button",
+          onclick: () => this.#session.attempt(restoreRevision(this.#session, number)),
+        }),
+        button("Diff to now", {
+          class: "text-button",
+          onclick: () => this.#session.attempt(exportDiff(this.#session, number)),
+        }),
       ),
     );
   }
 
   #update(row: HTMLElement, revision: Revision, isCurrent: boolean, now: number): void {
     const part = (name: string): HTMLElement | null => row.querySelector<HTMLElement>(name);
-    const [open, details, actions, strip] = [part(".revision__open"), part(".revision__details"), part(".revision__actions"), part(".strip")];
+    const [open, details, actions, strip] = [
+      part(".revision__open"),
+      part(".revision__details"),
+      part(".revision__actions"),
+      part(".strip"),
+    ];
     if (!open || !details || !actions || !strip) return;
     const isSelected = this.#selected === revision.revision;
     row.classList.toggle("revision--current", isCurrent);
@@ -115,7 +146,9 @@ export class HistoryTab {
     if (strip.childElementCount > 0 || curve.length === 0) return;
     const every = Math.max(1, Math.ceil(curve.length / mostStripCells));
     const cells = curve.filter((_, i) => i % every === 0 || i === curve.length - 1);
-    strip.replaceChildren(...cells.map((nats) => h("i", { class: `strip__cell strip__cell--level-${entropyLevel(nats * 100)}` })));
+    strip.replaceChildren(
+      ...cells.map((nats) => h("i", { class: `strip__cell strip__cell--level-${entropyLevel(nats * 100)}` })),
+    );
   }
 
   #select(revision: number, run: string): void {
@@ -141,7 +174,12 @@ export class HistoryTab {
     const { at, frame } = shown;
     this.#timeline.render(at);
     const lane = state.draft?.history?.lane ?? 0;
-    setText(this.#heading, at && at.steps > 0 ? `Step ${at.step} of ${at.steps}, canvas ${(frame?.canvas ?? 0) + 1}${lane > 0 ? `, passage ${lane + 1}` : ""}` : "Steps");
+    setText(
+      this.#heading,
+      at && at.steps > 0
+        ? `Step ${at.step} of ${at.steps}, canvas ${(frame?.canvas ?? 0) + 1}${lane > 0 ? `, passage ${lane + 1}` : ""}`
+        : "Steps",
+    );
     this.#renderPreview(state.draft, frame);
     const key = `${frame?.run} ${frame?.canvas} ${at?.isHistory} ${shown.meanEntropy.length}`;
     if (key === this.#stepsShown) return;
@@ -180,6 +218,8 @@ export class HistoryTab {
       ["First draft", seconds(figures?.firstDraftMs ?? null)],
       ["All of it", seconds(figures?.totalMs ?? null)],
     ];
-    this.#figures.replaceChildren(...pairs.map(([name, value]) => h("div", { class: "pair" }, name, h("b", {}, value))));
+    this.#figures.replaceChildren(
+      ...pairs.map(([name, value]) => h("div", { class: "pair" }, name, h("b", {}, value))),
+    );
   }
 }

@@ -41,7 +41,18 @@ export class Inspector {
     this.#tabs = new Map(
       tabs.map(({ panel, label }) => [
         panel,
-        h("button", { type: "button", role: "tab", id: `tab-${panel}`, class: "tabs__tab", "aria-controls": `panel-${panel}`, onclick: () => show(panel) }, label),
+        h(
+          "button",
+          {
+            type: "button",
+            role: "tab",
+            id: `tab-${panel}`,
+            class: "tabs__tab",
+            "aria-controls": `panel-${panel}`,
+            onclick: () => show(panel),
+          },
+          label,
+        ),
       ]),
     );
     this.#tablist = h("div", { class: "tabs", role: "tablist", "aria-label": "Inspector" }, ...this.#tabs.values());

@@ -63,7 +63,11 @@ export class ModelTab {
         h("h2", { class: "heading" }, "For other programs"),
         h("p", { class: "inspector__note" }, "Programs that speak the OpenAI interface reach the same model at"),
         h("code", { class: "endpoint" }, endpoint),
-        h("p", { class: "inspector__note" }, "A settled word is one that the model no longer doubts. That does not make it right: read what it wrote."),
+        h(
+          "p",
+          { class: "inspector__note" },
+          "A settled word is one that the model no longer doubts. That does not make it right: read what it wrote.",
+        ),
       ),
     );
   }

@@ -30,11 +30,28 @@ export class SamplerView {
   constructor(session: Session) {
     this.#session = session;
     this.#rows = samplerSettings.map((setting) => this.#makeRow(setting));
-    this.#seed = h("input", { class: "field", inputmode: "numeric", "aria-label": "Seed", placeholder: "a new one each time", maxlength: 16 });
+    this.#seed = h("input", {
+      class: "field",
+      inputmode: "numeric",
+      "aria-label": "Seed",
+      placeholder: "a new one each time",
+      maxlength: 16,
+    });
     this.#seed.addEventListener("change", () => this.#seedChanged());
-    this.#reset = button("Reset", { class: "text-button", title: "Gives every setting back to the model", onclick: () => resetSampler(session) });
-    this.#help = button("What do these do?", { class: "text-button", "aria-expanded": "false", onclick: () => this.#toggleHelp() });
-    this.#again = button("Same seed again", { class: "text-button", onclick: () => session.attempt(runAgain(session, true)) });
+    this.#reset = button("Reset", {
+      class: "text-button",
+      title: "Gives every setting back to the model",
+      onclick: () => resetSampler(session),
+    });
+    this.#help = button("What do these do?", {
+      class: "text-button",
+      "aria-expanded": "false",
+      onclick: () => this.#toggleHelp(),
+    });
+    this.#again = button("Same seed again", {
+      class: "text-button",
+      onclick: () => session.attempt(runAgain(session, true)),
+    });
     this.element = h(
       "section",
       { class: "sampler", "aria-label": "Sampler" },
@@ -42,7 +59,11 @@ export class SamplerView {
       ...this.#rows.map((row) => this.#rowElement(row)),
       h("label", { class: "pair pair--field" }, "Seed", this.#seed),
       h("div", { class: "pair" }, "Seed of the last run", this.#seedShown),
-      h("p", { class: "setting__help" }, "The same seed with the same settings and the same text gives the same words."),
+      h(
+        "p",
+        { class: "setting__help" },
+        "The same seed with the same settings and the same text gives the same words.",
+      ),
       h("div", { class: "sampler__foot" }, this.#again, this.#help),
     );
   }
@@ -57,8 +78,15 @@ export class SamplerView {
       setText(value, number === null ? dash : number.toFixed(setting.digits));
       if (number === null) continue;
       if (document.activeElement !== slider) slider.value = String(number);
-      slider.style.setProperty("--share", String(Math.max(0, Math.min(1, (number - setting.min) / (setting.max - setting.min)))));
-      setAttribute(slider, "aria-valuetext", `${number.toFixed(setting.digits)}${own[setting.key] === undefined ? ", the model's own" : ""}`);
+      slider.style.setProperty(
+        "--share",
+        String(Math.max(0, Math.min(1, (number - setting.min) / (setting.max - setting.min)))),
+      );
+      setAttribute(
+        slider,
+        "aria-valuetext",
+        `${number.toFixed(setting.digits)}${own[setting.key] === undefined ? ", the model's own" : ""}`,
+      );
     }
     this.#reset.disabled = Object.keys(own).length === 0;
     this.#seed.disabled = draft === null;

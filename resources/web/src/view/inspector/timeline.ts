@@ -32,9 +32,20 @@ export class Timeline {
       iconButton(name, label, { class: "icon-button icon-button--framed", onclick: () => session.attempt(run()) });
     this.#slider = h("input", { type: "range", class: "slider", min: 1, max: 1, value: 1, "aria-label": "Step" });
     this.#slider.addEventListener("input", () => session.attempt(goToStep(session, Number(this.#slider.value))));
-    this.#play = button(icon("play"), { class: "icon-button icon-button--framed", onclick: () => session.attempt(togglePlay(session)) });
-    this.#branch = button(branchLabel, { class: "button button--ghost button--small", title: "Makes this step the text of the draft", onclick: () => session.attempt(branchHere(session)) });
-    this.#leave = button("Newest", { class: "text-button", title: "Leave the history", onclick: () => closeHistory(session) });
+    this.#play = button(icon("play"), {
+      class: "icon-button icon-button--framed",
+      onclick: () => session.attempt(togglePlay(session)),
+    });
+    this.#branch = button(branchLabel, {
+      class: "button button--ghost button--small",
+      title: "Makes this step the text of the draft",
+      onclick: () => session.attempt(branchHere(session)),
+    });
+    this.#leave = button("Newest", {
+      class: "text-button",
+      title: "Leave the history",
+      onclick: () => closeHistory(session),
+    });
     this.#buttons = [
       step("first", "First step", () => goToEnd(session, "first")),
       step("back", "One step back", () => stepBy(session, -1)),
@@ -45,7 +56,14 @@ export class Timeline {
       "div",
       { class: "timeline" },
       this.#slider,
-      h("div", { class: "timeline__buttons" }, ...this.#buttons, this.#leave, h("span", { class: "timeline__space" }), this.#branch),
+      h(
+        "div",
+        { class: "timeline__buttons" },
+        ...this.#buttons,
+        this.#leave,
+        h("span", { class: "timeline__space" }),
+        this.#branch,
+      ),
     );
   }
 

@@ -32,8 +32,18 @@ function decideButtons(what: string, accept: () => void, reject: () => void): HT
   return h(
     "span",
     { class: "decide" },
-    button(icon("check"), { class: "decide__accept", "aria-label": `Accept: ${what}`, title: "Accept", onclick: accept }),
-    button(icon("close"), { class: "decide__reject", "aria-label": `Reject: ${what}`, title: "Reject", onclick: reject }),
+    button(icon("check"), {
+      class: "decide__accept",
+      "aria-label": `Accept: ${what}`,
+      title: "Accept",
+      onclick: accept,
+    }),
+    button(icon("close"), {
+      class: "decide__reject",
+      "aria-label": `Reject: ${what}`,
+      title: "Reject",
+      onclick: reject,
+    }),
   );
 }
 

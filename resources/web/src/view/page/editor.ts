@@ -63,11 +63,17 @@ export class PageEditor {
           placeholder("Write here, or paste a text and press Enter in the box below to have it proofread."),
           keymap.of(standardKeymap),
           markField(this.painters, handlers),
-          EditorView.contentAttributes.of({ "aria-label": "Text of the draft", tabindex: "0", spellcheck: "false", autocapitalize: "sentences" }),
+          EditorView.contentAttributes.of({
+            "aria-label": "Text of the draft",
+            tabindex: "0",
+            spellcheck: "false",
+            autocapitalize: "sentences",
+          }),
           EditorView.updateListener.of((update) => {
             for (const transaction of update.transactions) this.#typed(transaction);
             if (update.selectionSet || update.docChanged) this.#selected();
-            if (update.selectionSet || update.docChanged || update.geometryChanged || update.focusChanged) handlers.moved();
+            if (update.selectionSet || update.docChanged || update.geometryChanged || update.focusChanged)
+              handlers.moved();
           }),
           EditorView.domEventHandlers({
             compositionstart: () => session.setComposing(true),

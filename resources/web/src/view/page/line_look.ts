@@ -13,7 +13,7 @@ const blank = Decoration.line({ class: "line--blank" });
 function lineLooks(view: EditorView): DecorationSet {
   const builder = new RangeSetBuilder<Decoration>();
   for (const { from, to } of view.visibleRanges) {
-    for (let at = from; at <= to; ) {
+    for (let at = from; at <= to;) {
       const line = view.state.doc.lineAt(at);
       builder.add(line.from, line.from, line.length > 0 || view.state.doc.lines === 1 ? automatic : blank);
       at = line.to + 1;

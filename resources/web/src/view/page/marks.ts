@@ -22,7 +22,7 @@ export interface MarkHandlers extends ChangeHandlers, TrayHandlers {}
 
 function linesOf(doc: Text, start: number, end: number): Range<Decoration>[] {
   const lines: Range<Decoration>[] = [];
-  for (let at = start; ; ) {
+  for (let at = start; ;) {
     const line = doc.lineAt(at);
     lines.push(canvasLine.range(line.from));
     if (line.to >= end) return lines;
@@ -50,7 +50,11 @@ function rangesOf(mark: PageMark, doc: Text, painters: CanvasPainters, handlers:
       return mark.start < mark.end ? [deleted.range(mark.start, mark.end), place] : [place];
     }
     case "tray":
-      return [Decoration.widget({ widget: new TrayWidget(mark.proposal, handlers), side: 1, block: true }).range(doc.lineAt(mark.at).to)];
+      return [
+        Decoration.widget({ widget: new TrayWidget(mark.proposal, handlers), side: 1, block: true }).range(
+          doc.lineAt(mark.at).to,
+        ),
+      ];
     case "own":
       return [Decoration.widget({ widget: new OwnProposalWidget(mark.text, handlers), side: 1 }).range(mark.at)];
   }
@@ -66,7 +70,9 @@ function fits(mark: PageMark, length: number): boolean {
 export function markField(painters: CanvasPainters, handlers: MarkHandlers): Extension {
   const build = (marks: readonly PageMark[], state: EditorState): DecorationSet =>
     Decoration.set(
-      marks.filter((mark) => fits(mark, state.doc.length)).flatMap((mark) => rangesOf(mark, state.doc, painters, handlers)),
+      marks
+        .filter((mark) => fits(mark, state.doc.length))
+        .flatMap((mark) => rangesOf(mark, state.doc, painters, handlers)),
       true,
     );
   return StateField.define<DecorationSet>({
@@ -78,7 +84,9 @@ export function markField(painters: CanvasPainters, handlers: MarkHandlers): Ext
     provide: (field) => [
       EditorView.decorations.from(field),
       // The caret goes past a canvas in one step, as past a letter.
-      EditorView.atomicRanges.of((view) => view.state.field(field).update({ filter: (_from, _to, value) => value.spec.widget instanceof CanvasWidget })),
+      EditorView.atomicRanges.of((view) =>
+        view.state.field(field).update({ filter: (_from, _to, value) => value.spec.widget instanceof CanvasWidget }),
+      ),
     ],
   });
 }

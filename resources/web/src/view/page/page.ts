@@ -52,7 +52,15 @@ export class Page {
         button("Import…", { class: "button button--ghost", onclick: chooseFile }),
       ),
     );
-    this.element = h("div", { class: "page" }, this.#surface, this.#empty, this.#opening, this.#bar.element, this.#card.element);
+    this.element = h(
+      "div",
+      { class: "page" },
+      this.#surface,
+      this.#empty,
+      this.#opening,
+      this.#bar.element,
+      this.#card.element,
+    );
     this.editor = new PageEditor(this.#surface, session, this.#handlers());
     document.addEventListener("pointerdown", (event) => this.#pressedOutside(event));
   }
@@ -73,12 +81,15 @@ export class Page {
     const session = this.#session;
     return {
       word: (frame, position, isHistory, locks) =>
-        session.attempt(locks && !isHistory ? holdWord(session, frame, position) : openCard(session, frame, position, isHistory)),
+        session.attempt(
+          locks && !isHistory ? holdWord(session, frame, position) : openCard(session, frame, position, isHistory),
+        ),
       accept: (proposal, change) => session.attempt(acceptChange(session, proposal, change)),
       reject: (proposal, change) => session.attempt(rejectChange(session, proposal, change)),
       goTo: (proposal, change) => {
         const document = session.store.state.documentId;
-        if (document !== null) session.store.dispatch({ type: "draft", document, changes: { currentChange: { proposal, change } } });
+        if (document !== null)
+          session.store.dispatch({ type: "draft", document, changes: { currentChange: { proposal, change } } });
         this.#openChange(proposal, change);
       },
       acceptOwn: () => acceptOwn(session),
@@ -127,7 +138,8 @@ export class Page {
     if (!card) return;
     const word = card.fromMap
       ? document.querySelector(`.inspector [data-cell="${card.position}"]`)
-      : (this.editor.painters.wordElement(card.run, card.lane, card.position) ?? document.querySelector(".change--current"));
+      : (this.editor.painters.wordElement(card.run, card.lane, card.position) ??
+        document.querySelector(".change--current"));
     const around = (word ?? this.element).getBoundingClientRect();
     this.#float(this.#card.element, (around.left + around.right) / 2, around.bottom, around.top);
   }

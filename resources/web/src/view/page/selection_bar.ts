@@ -27,9 +27,13 @@ export class SelectionBar {
 
   constructor(session: Session, commands: readonly Command[]) {
     const run = (id: string) => () => commands.find((one) => one.id === id)?.run(session);
-    const item = (label: string, attributes: Record<string, unknown>): HTMLButtonElement => button(label, { class: "selection-bar__item", ...attributes });
+    const item = (label: string, attributes: Record<string, unknown>): HTMLButtonElement =>
+      button(label, { class: "selection-bar__item", ...attributes });
     this.#lock = item("Lock", { onclick: () => session.attempt(toggleLock(session)) });
-    this.#renoise = item("Re-noise", { "aria-expanded": "false", onclick: () => this.#showAmounts(this.#amounts.hidden) });
+    this.#renoise = item("Re-noise", {
+      "aria-expanded": "false",
+      onclick: () => this.#showAmounts(this.#amounts.hidden),
+    });
     this.#amounts = h(
       "div",
       { class: "selection-bar__amounts", role: "group", "aria-label": "How much to re-noise", hidden: true },
@@ -66,7 +70,11 @@ export class SelectionBar {
   render(state: AppState, hasFocus: boolean): boolean {
     const { draft } = state;
     const selected = draft !== null && draft.selection.start < draft.selection.end;
-    const isDecided = selected && !openProposals(draft).some((one) => isTray(one) && one.start < draft.selection.end && draft.selection.start < one.end);
+    const isDecided =
+      selected &&
+      !openProposals(draft).some(
+        (one) => isTray(one) && one.start < draft.selection.end && draft.selection.start < one.end,
+      );
     const shown = isDecided && hasFocus && liveRun(draft) === null && !state.ui.card;
     if (this.element.hidden === shown) {
       this.element.hidden = !shown;

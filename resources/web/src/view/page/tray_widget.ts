@@ -88,8 +88,16 @@ export class TrayWidget extends WidgetType {
       onpointerdown: (event) => event.preventDefault(),
     });
     const name = `alternative ${index + 1}`;
-    const choose = button("Choose", { class: "text-button", "aria-label": `Choose ${name}`, onclick: () => handlers.choose(id, index) });
-    const edit = button("Edit", { class: "text-button", "aria-label": `Edit ${name}`, onclick: () => this.#edit(card, alternative.text) });
+    const choose = button("Choose", {
+      class: "text-button",
+      "aria-label": `Choose ${name}`,
+      onclick: () => handlers.choose(id, index),
+    });
+    const edit = button("Edit", {
+      class: "text-button",
+      "aria-label": `Edit ${name}`,
+      onclick: () => this.#edit(card, alternative.text),
+    });
     const settled = settledInWords(alternative.steps, sampler.maxSteps ?? 0, alternative.stops);
     const card = h(
       "section",
@@ -114,7 +122,11 @@ export class TrayWidget extends WidgetType {
       event.stopPropagation(); // keys belong to the text field, not to the page
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) keep();
     });
-    const foot = h("div", { class: "alternative__foot" }, button("Keep my version", { class: "text-button", onclick: keep }));
+    const foot = h(
+      "div",
+      { class: "alternative__foot" },
+      button("Keep my version", { class: "text-button", onclick: keep }),
+    );
     card.replaceChildren(area, foot);
     area.focus();
   }

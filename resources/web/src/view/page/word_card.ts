@@ -32,7 +32,9 @@ export class WordCardView {
   render(state: AppState): boolean {
     const { card } = state.ui;
     if (card === this.#shown) return card !== null;
-    const isNew = card !== null && (this.#shown?.position !== card.position || this.#shown.run !== card.run || this.#shown.canvas !== card.canvas);
+    const isNew =
+      card !== null &&
+      (this.#shown?.position !== card.position || this.#shown.run !== card.run || this.#shown.canvas !== card.canvas);
     const hadFocus = this.element.contains(document.activeElement);
     this.#shown = card;
     this.element.hidden = card === null;
@@ -46,20 +48,30 @@ export class WordCardView {
         { class: "word-card__head" },
         h("b", {}, card.word),
         h("span", {}, `${decimal(card.entropyNats, 2)} nats`),
-        iconButton("close", "Close", { class: "icon-button word-card__close", onclick: () => closeCard(this.#session) }),
+        iconButton("close", "Close", {
+          class: "icon-button word-card__close",
+          onclick: () => closeCard(this.#session),
+        }),
       ),
       this.#choices(card),
       h("p", { class: "word-card__help" }, isLive ? "Click takes a word, Alt+click locks it" : "Click takes a word"),
       isLive ? this.#lockButton(card) : "",
     );
-    if (isNew || hadFocus) (this.element.querySelector<HTMLElement>(".word-card__choice") ?? this.element.querySelector("button"))?.focus({ preventScroll: true });
+    if (isNew || hadFocus)
+      (this.element.querySelector<HTMLElement>(".word-card__choice") ?? this.element.querySelector("button"))?.focus({
+        preventScroll: true,
+      });
     return true;
   }
 
   #choices(card: WordCard): HTMLElement {
     if (card.problem) return h("p", { class: "word-card__help" }, card.problem);
     if (!card.alternatives) return h("p", { class: "word-card__help" }, "Asking the model…");
-    return h("div", { class: "word-card__choices" }, ...card.alternatives.map((alternative) => this.#choice(card, alternative)));
+    return h(
+      "div",
+      { class: "word-card__choices" },
+      ...card.alternatives.map((alternative) => this.#choice(card, alternative)),
+    );
   }
 
   #choice(card: WordCard, alternative: Alternative): HTMLElement {
@@ -82,7 +94,9 @@ export class WordCardView {
   }
 
   #frameOf(card: WordCard) {
-    return this.#session.store.state.draft?.runs.find((one) => one.run.id === card.run)?.lanes[card.lane]?.frame ?? null;
+    return (
+      this.#session.store.state.draft?.runs.find((one) => one.run.id === card.run)?.lanes[card.lane]?.frame ?? null
+    );
   }
 
   #lockButton(card: WordCard): HTMLElement {
