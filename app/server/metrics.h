@@ -35,7 +35,7 @@ private:
 /// What is true at the moment, as opposed to counted.
 struct Gauges
 {
-    http::GateFigures gate;
+    http::GateFigures gate = {};
     int running = 0;
     int waiting = 0;
     double stepMs = 0.0;

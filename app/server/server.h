@@ -25,9 +25,9 @@ struct ServerSettings
     std::string host = "127.0.0.1";    ///< an address of this machine, or "localhost"
     std::uint16_t port = kDefaultPort; ///< 0: any that is free
     PortTaken portTaken = PortTaken::Refuse;
-    http::AccessSettings access;
-    http::Limits limits;
-    std::function<void(const http::Served &)> served; ///< see GateSettings
+    http::AccessSettings access = {};
+    http::Limits limits = {};
+    std::function<void(const http::Served &)> served = {}; ///< see GateSettings
 
     static constexpr std::uint16_t kDefaultPort = 8080;
 };

@@ -31,8 +31,8 @@ struct ServiceParts
 
 struct ServiceSettings
 {
-    ServerSettings server;     ///< `served` is the service's own
-    bool anyModelName = false; ///< see openai::EndpointSettings
+    ServerSettings server = {}; ///< `served` is the service's own
+    bool anyModelName = false;  ///< see openai::EndpointSettings
 };
 
 /// All faces of the running model that other programs reach, on one port: the OpenAI-compatible endpoint, the browser

@@ -77,7 +77,8 @@ void TestProgram::helpTeaches_data()
 {
     QTest::addColumn<QStringList>("arguments");
     QTest::newRow("program") << QStringList{};
-    for (const char *command : {"proofread", "generate", "edit", "fill", "tokens", "inspect", "bench", "synth"})
+    for (const char *command :
+         {"proofread", "generate", "edit", "fill", "tokens", "inspect", "bench", "serve", "synth"})
         QTest::newRow(command) << QStringList{QString::fromLatin1(command)};
 }
 

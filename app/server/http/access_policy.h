@@ -19,11 +19,11 @@ namespace palimpsest::http {
 /// What a person allowed beyond what is safe by default.
 struct AccessSettings
 {
-    ApiKeys keys;
+    ApiKeys keys = {};
     /// Names under which the server may be reached, besides loopback's and the address of the connection: NAME for any
     /// port (behind a proxy), NAME:PORT for one.
-    std::vector<std::string> hosts;
-    std::vector<std::string> origins; ///< SCHEME://HOST[:PORT] of other pages, or * for all
+    std::vector<std::string> hosts = {};
+    std::vector<std::string> origins = {}; ///< SCHEME://HOST[:PORT] of other pages, or * for all
 };
 
 /// Throws Error InvalidArgument for an origin that has another form than AccessSettings says: it would never match.

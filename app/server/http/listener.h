@@ -21,10 +21,10 @@ namespace palimpsest::http {
 
 struct ListenerSettings
 {
-    Limits limits;
-    AccessSettings access;
-    Routes routes;
-    std::function<void(const Served &)> served;
+    Limits limits = {};
+    AccessSettings access = {};
+    Routes routes = {};
+    std::function<void(const Served &)> served = {};
 };
 
 /// The gate with what is behind it, listening. Made, used and destroyed on the server's thread, whose event loop it
