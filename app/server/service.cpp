@@ -5,9 +5,11 @@
 
 #include "app/engine_host.h"
 #include "app/server/drafts/document_routes.h"
+#include "app/server/live/live_channel.h"
 #include "app/server/openai/endpoint.h"
 #include "app/server/status_routes.h"
 #include "app/server/web_files.h"
+#include "app/version.h"
 #include "resources/web/web_studio.h"
 
 #include <spdlog/spdlog.h>
@@ -24,13 +26,19 @@ Service::Service(const ServiceParts &parts, ServiceSettings settings)
                       served.status, served.milliseconds);
         metrics.requestServed(served);
     };
-    m_server = std::make_unique<Server>(std::move(settings.server), [&](http::Routes &routes, const auto &figures) {
-        addStatusRoutes(routes, parts.engine, parts.metrics, figures);
-        documents::addDocumentRoutes(routes, parts.store);
-        m_endpoint->addTo(routes);
-        m_hasStudio = addWebFiles(routes, webStudioFolder());
-        return std::shared_ptr<void>();
-    });
+    m_server = std::make_unique<Server>(
+        std::move(settings.server), [&](http::Routes &routes, const auto &figures) -> std::shared_ptr<void> {
+            const auto channel =
+                std::make_shared<live::LiveChannel>(parts.engine, parts.store, QString::fromLatin1(kVersion));
+            channel->addTo(routes);
+            addStatusRoutes(routes, parts.engine, parts.metrics, figures,
+                            [&live = *channel] { return live.metrics(); });
+            documents::addDocumentRoutes(routes, parts.store,
+                                         [ring = channel->bell()](const documents::DocumentSummary &) { ring(); });
+            m_endpoint->addTo(routes);
+            m_hasStudio = addWebFiles(routes, webStudioFolder());
+            return channel;
+        });
 }
 
 Service::~Service() = default;

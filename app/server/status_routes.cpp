@@ -48,22 +48,24 @@ http::Response healthResponse(const EngineState &state)
 }
 
 void addStatusRoutes(http::Routes &routes, const EngineHost &engine, const Metrics &metrics,
-                     std::function<http::GateFigures()> figures)
+                     std::function<http::GateFigures()> figures, std::function<std::string()> more)
 {
     routes.add(
         "GET", "/health", [&engine](http::Call &) -> http::Answer { return healthResponse(engine.state()); },
         http::BodyType::Json, http::Access::Open);
-    routes.add("GET", "/metrics", [&engine, &metrics, figures = std::move(figures)](http::Call &) -> http::Answer {
-        Gauges gauges{.gate = figures()};
-        if (const auto model = engine.model()) {
-            const DeskStatus desk = model->desk->status();
-            gauges.ready = true;
-            gauges.running = desk.running;
-            gauges.waiting = desk.waiting;
-            gauges.stepMs = desk.lastStepMs;
-        }
-        return http::Response{.type = "text/plain; version=0.0.4; charset=utf-8", .body = metrics.text(gauges)};
-    });
+    routes.add("GET", "/metrics",
+               [&engine, &metrics, figures = std::move(figures), more = std::move(more)](http::Call &) -> http::Answer {
+                   Gauges gauges{.gate = figures()};
+                   if (const auto model = engine.model()) {
+                       const DeskStatus desk = model->desk->status();
+                       gauges.ready = true;
+                       gauges.running = desk.running;
+                       gauges.waiting = desk.waiting;
+                       gauges.stepMs = desk.lastStepMs;
+                   }
+                   return http::Response{.type = "text/plain; version=0.0.4; charset=utf-8",
+                                         .body = metrics.text(gauges) + more()};
+               });
 }
 
 } // namespace palimpsest::server

@@ -9,6 +9,7 @@
 #include "app/server/metrics.h"
 
 #include <functional>
+#include <string>
 
 namespace palimpsest::server {
 
@@ -17,9 +18,9 @@ namespace palimpsest::server {
 /// computation holds.
 [[nodiscard]] http::Response healthResponse(const EngineState &state);
 
-/// GET /health, open to everybody, and GET /metrics. Both references must outlive the server; `figures` is called on
-/// the server's thread.
+/// GET /health, open to everybody, and GET /metrics. Both references must outlive the server; `figures`, and `more`
+/// with the lines of other parts, are called on the server's thread.
 void addStatusRoutes(http::Routes &routes, const EngineHost &engine, const Metrics &metrics,
-                     std::function<http::GateFigures()> figures);
+                     std::function<http::GateFigures()> figures, std::function<std::string()> more);
 
 } // namespace palimpsest::server

@@ -40,6 +40,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
         return 0;
     }
     if (const auto *edit = std::get_if<Edit>(&std::get<ClientMessage>(parsed.content)))
-        require(edit->range.start >= 0 && edit->range.start <= edit->range.end, "a range has an order");
+        require(edit->span.start >= 0 && edit->span.start <= edit->span.end, "a range has an order");
     return 0;
 }

@@ -32,12 +32,12 @@ ClientMessage runOrder(const MessageFields &fields)
 
 ClientMessage libraryWatch(const MessageFields &fields)
 {
-    return LibraryWatch{.query = fields.textOr("query", ""), .binned = fields.flagOr("binned", false)};
+    return LibraryWatch{.query = fields.textOr("query", {}), .binned = fields.flagOr("binned", false)};
 }
 
 ClientMessage documentCreate(const MessageFields &fields)
 {
-    return DocumentCreate{.title = fields.textOr("title", ""), .text = fields.textOr("text", "")};
+    return DocumentCreate{.title = fields.textOr("title", {}), .text = fields.textOr("text", {})};
 }
 
 ClientMessage documentRename(const MessageFields &fields)
@@ -49,7 +49,7 @@ ClientMessage edit(const MessageFields &fields)
 {
     return Edit{.document = fields.id("document"),
                 .version = fields.count("version"),
-                .range = fields.range(),
+                .span = fields.span(),
                 .text = fields.text("text"),
                 .typing = fields.flagOr("typing", false)};
 }
@@ -58,7 +58,7 @@ ClientMessage lock(const MessageFields &fields)
 {
     return Lock{.document = fields.id("document"),
                 .version = fields.count("version"),
-                .range = fields.range(),
+                .span = fields.span(),
                 .locked = fields.flag("locked")};
 }
 
@@ -80,22 +80,19 @@ ClientMessage revisionRestore(const MessageFields &fields)
 ClientMessage runStart(const MessageFields &fields)
 {
     if (fields.has("again"))
-        return RunAgain{.document = fields.id("document"),
-                        .again = fields.id("again"),
-                        .seed = fields.optionalSeed("seed"),
-                        .paused = fields.flagOr("paused", false),
-                        .direct = fields.flagOr("direct", false)};
+        return RunAgain{
+            .document = fields.id("document"), .again = fields.id("again"), .seed = fields.optionalSeed("seed")};
     return RunStart{.document = fields.id("document"),
                     .version = fields.count("version"),
-                    .action = fields.action("action"),
-                    .range = fields.range(),
-                    .instruction = fields.textOr("instruction", ""),
-                    .amount = fields.amountOr("amount", Amount::Medium),
-                    .alternatives = fields.alternativesOr("alternatives", 1),
-                    .seed = fields.optionalSeed("seed"),
-                    .sampler = fields.samplerOrOwn("sampler"),
-                    .paused = fields.flagOr("paused", false),
-                    .direct = fields.flagOr("direct", false)};
+                    .wish = {.action = fields.action("action"),
+                             .span = fields.span(),
+                             .instruction = fields.textOr("instruction", {}),
+                             .amount = fields.amountOr("amount", NoiseAmount::Medium),
+                             .alternatives = fields.alternativesOr("alternatives", 1),
+                             .seed = fields.optionalSeed("seed"),
+                             .sampler = fields.samplerOrOwn("sampler"),
+                             .paused = fields.flagOr("paused", false),
+                             .direct = fields.flagOr("direct", false)}};
 }
 
 ClientMessage runStop(const MessageFields &fields)
@@ -131,9 +128,7 @@ ClientMessage historyBranch(const MessageFields &fields)
 
 ClientMessage proposalAccept(const MessageFields &fields)
 {
-    const std::optional<int> words = fields.optionalIndex("words");
-    if (words == 0)
-        fields.fail("words", "0", "a whole number from 1");
+    const std::optional<int> words = fields.optionalWords("words");
     if (words && !fields.has("change"))
         fields.fail("change", "nothing", "the number of the change that the words belong to");
     return ProposalAccept{.proposal = fields.id("proposal"), .change = fields.optionalIndex("change"), .words = words};
@@ -152,7 +147,7 @@ ClientMessage proposalChoose(const MessageFields &fields)
 ClientMessage proposalTake(const MessageFields &fields)
 {
     return ProposalTake{
-        .proposal = fields.id("proposal"), .alternative = fields.index("alternative"), .range = fields.range()};
+        .proposal = fields.id("proposal"), .alternative = fields.index("alternative"), .span = fields.span()};
 }
 
 ClientMessage proposalEdit(const MessageFields &fields)
@@ -211,7 +206,7 @@ ClientMessage readMessage(const nlohmann::json &json, std::optional<std::int64_t
 {
     const MessageFields message(json, "message");
     ref = message.optionalCount("ref");
-    const std::string type = message.text("type");
+    const std::string type = message.type();
     const auto reader = readers().find(type);
     if (reader == readers().end())
         throw Error(ErrorKind::Unsupported, "there is no message of the type " + describeJson(type), "type");

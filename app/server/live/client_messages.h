@@ -3,9 +3,12 @@
 
 #pragma once
 
-#include "engine/token.h"
+#include "app/editing/run_info.h"
+#include "app/editing/run_wish.h"
+#include "app/editing/text_edit.h"
 
-#include <nlohmann/json.hpp>
+#include <QJsonObject>
+#include <QString>
 
 #include <cstddef>
 #include <cstdint>
@@ -15,63 +18,41 @@
 #include <variant>
 #include <vector>
 
-// What a window may say to the live channel (PROTOCOL.md), read strictly from its JSON. Knows no sockets and no Qt.
+// What a window may say to the live channel (PROTOCOL.md), read strictly from its JSON. Knows no sockets.
 
 namespace palimpsest::live {
 
 /// Names a document, run or proposal: a short text without a meaning.
-using Id = std::string;
+using Id = QString;
 
 inline constexpr std::int64_t kLargestNumber = (1LL << 53U) - 1; ///< what a JavaScript number still counts exactly
 inline constexpr std::size_t kLargestMessageBytes = 256UL * 1024;
-inline constexpr std::size_t kLongestIdBytes = 64;
-inline constexpr int kMostAlternatives = 8;
-
-/// A part of a text in UTF-16 code units, end exclusive; begin <= end.
-struct TextRange
-{
-    std::int64_t start = 0;
-    std::int64_t end = 0;
-};
+inline constexpr qsizetype kLongestId = 64;
 
 /// One canvas of a run.
 struct CanvasAddress
 {
     Id run;
-    std::int64_t lane = 0;
+    int lane = 0;
     std::int64_t canvas = 0;
 };
 
-/// What a client wishes of the sampler; the model's own value stands for what is absent.
-struct SamplerWish
-{
-    std::optional<int> maxSteps;
-    std::optional<double> tMin;
-    std::optional<double> tMax;
-    std::optional<double> entropyBoundNats;
-    std::optional<int> stability;
-    std::optional<double> confidenceNats;
-};
-
-enum class Action { Proofread, Rewrite, Renoise, Fill, Continue };
-enum class Amount { Light, Medium, Full };
-
 struct LibraryWatch
 {
-    std::string query;
+    QString query;
     bool binned = false;
 };
 
 struct DocumentCreate
 {
-    std::string title;
-    std::string text;
+    QString title;
+    QString text;
 };
 
 struct DocumentRename
 {
     Id document;
-    std::string title;
+    QString title;
 };
 
 /// A message that names a document and nothing else.
@@ -86,8 +67,8 @@ struct Edit
 {
     Id document;
     std::int64_t version = 0;
-    TextRange range;
-    std::string text;
+    editing::TextSpan span;
+    QString text;
     bool typing = false;
 };
 
@@ -95,14 +76,14 @@ struct Lock
 {
     Id document;
     std::int64_t version = 0;
-    TextRange range;
+    editing::TextSpan span;
     bool locked = true;
 };
 
 struct ChangeSettings
 {
     Id document;
-    nlohmann::json settings; ///< an object; `sampler` and `seed` in it are checked, the rest is the client's own
+    QJsonObject settings;
 };
 
 struct RevisionText
@@ -121,15 +102,7 @@ struct RunStart
 {
     Id document;
     std::int64_t version = 0;
-    Action action = Action::Proofread;
-    TextRange range;
-    std::string instruction;
-    Amount amount = Amount::Medium;
-    int alternatives = 1;
-    std::optional<std::uint64_t> seed;
-    SamplerWish sampler;
-    bool paused = false;
-    bool direct = false;
+    editing::RunWish wish;
 };
 
 /// The wish of an earlier run or proposal once more; without `seed` with a new one.
@@ -138,8 +111,6 @@ struct RunAgain
     Id document;
     Id again;
     std::optional<std::uint64_t> seed;
-    bool paused = false;
-    bool direct = false;
 };
 
 /// A message that names a run and nothing else.
@@ -158,13 +129,8 @@ struct RunStop
 
 struct RunFreeze
 {
-    struct Change
-    {
-        std::int64_t position = 0;
-        std::optional<TokenId> id; ///< none: released
-    };
     CanvasAddress at;
-    std::vector<Change> changes;
+    std::vector<editing::HoldChange> changes;
 };
 
 struct RunHold
@@ -196,33 +162,33 @@ struct HistoryBranch
 struct ProposalAccept
 {
     Id proposal;
-    std::optional<int> change;
+    std::optional<std::size_t> change;
     std::optional<int> words;
 };
 
 struct ProposalReject
 {
     Id proposal;
-    std::optional<int> change;
+    std::optional<std::size_t> change;
 };
 
 struct ProposalChoose
 {
     Id proposal;
-    int alternative = 0;
+    std::size_t alternative = 0;
 };
 
 struct ProposalTake
 {
     Id proposal;
-    int alternative = 0;
-    TextRange range;
+    std::size_t alternative = 0;
+    editing::TextSpan span;
 };
 
 struct ProposalEdit
 {
     Id proposal;
-    std::string text;
+    QString text;
 };
 
 /// Confirms a frame, and with it all earlier ones of its lane.

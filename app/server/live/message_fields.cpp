@@ -5,7 +5,8 @@
 
 #include "engine/sampler.h"
 
-#include <array>
+#include <QJsonDocument>
+
 #include <limits>
 #include <utility>
 
@@ -22,29 +23,6 @@ constexpr NumberRange kTemperatures{.min = 0.0, .max = kHighestTemperature};
 constexpr NumberRange kNats{.min = 0.0, .max = 1e6};
 constexpr std::size_t kMostSettingsBytes = 16UL * 1024;
 
-constexpr std::array<std::pair<std::string_view, Action>, 5> kActions{{{"proofread", Action::Proofread},
-                                                                       {"rewrite", Action::Rewrite},
-                                                                       {"renoise", Action::Renoise},
-                                                                       {"fill", Action::Fill},
-                                                                       {"continue", Action::Continue}}};
-constexpr std::array<std::pair<std::string_view, Amount>, 3> kAmounts{
-    {{"light", Amount::Light}, {"medium", Amount::Medium}, {"full", Amount::Full}}};
-
-template <typename Value, std::size_t size>
-Value named(const JsonFields &fields, std::string_view name,
-            const std::array<std::pair<std::string_view, Value>, size> &values)
-{
-    std::string wanted;
-    for (const auto &[text, value] : values)
-        wanted += (wanted.empty() ? "" : ", ") + std::string(text);
-    const std::string found = fields.string(name);
-    for (const auto &[text, value] : values) {
-        if (text == found)
-            return value;
-    }
-    fields.fail(name, describeJson(found), "one of: " + wanted);
-}
-
 /// As JsonFields::object, but it is the field that an error names.
 JsonFields objectIn(const JsonFields &fields, std::string_view name)
 {
@@ -59,23 +37,29 @@ std::optional<int> asInt(std::optional<std::int64_t> number)
     return number ? std::optional(static_cast<int>(*number)) : std::nullopt; // the ranges above fit
 }
 
-SamplerWish readSampler(const JsonFields &fields)
+editing::SamplerWish readSampler(const JsonFields &fields)
 {
     return {.maxSteps = asInt(fields.optionalInteger("maxSteps", kSteps)),
             .tMin = fields.optionalNumber("tMin", kTemperatures),
             .tMax = fields.optionalNumber("tMax", kTemperatures),
-            .entropyBoundNats = fields.optionalNumber("entropyBound", kNats),
+            .entropyBound = fields.optionalNumber("entropyBound", kNats),
             .stability = asInt(fields.optionalInteger("stability", kSteps)),
-            .confidenceNats = fields.optionalNumber("confidence", kNats)};
+            .confidence = fields.optionalNumber("confidence", kNats)};
 }
 
 } // namespace
 
+std::string MessageFields::type() const
+{
+    return m_fields.string("type");
+}
+
 Id MessageFields::id(std::string_view name) const
 {
-    std::string id = text(name);
-    if (id.empty() || id.size() > kLongestIdBytes)
-        fail(name, describeJson(id), "an id of at most " + std::to_string(kLongestIdBytes) + " bytes");
+    const QString id = text(name);
+    if (id.isEmpty() || id.size() > kLongestId)
+        fail(name, describeJson(*m_fields.find(name)),
+             "an id of at most " + std::to_string(kLongestId) + " characters");
     return id;
 }
 
@@ -94,14 +78,19 @@ std::optional<std::int64_t> MessageFields::optionalCount(std::string_view name) 
     return m_fields.optionalInteger(name, kCounts);
 }
 
-int MessageFields::index(std::string_view name) const
+std::size_t MessageFields::index(std::string_view name) const
 {
-    return static_cast<int>(m_fields.integer(name, kIndices));
+    return static_cast<std::size_t>(m_fields.integer(name, kIndices));
 }
 
-std::optional<int> MessageFields::optionalIndex(std::string_view name) const
+std::optional<std::size_t> MessageFields::optionalIndex(std::string_view name) const
 {
-    return asInt(m_fields.optionalInteger(name, kIndices));
+    return has(name) ? std::optional(index(name)) : std::nullopt;
+}
+
+std::optional<int> MessageFields::optionalWords(std::string_view name) const
+{
+    return asInt(m_fields.optionalInteger(name, {.min = 1, .max = kIndices.max}));
 }
 
 int MessageFields::step(std::string_view name) const
@@ -130,45 +119,55 @@ bool MessageFields::flagOr(std::string_view name, bool absent) const
     return m_fields.optionalBool(name).value_or(absent);
 }
 
-std::string MessageFields::text(std::string_view name) const
+QString MessageFields::text(std::string_view name) const
 {
-    std::string text = m_fields.string(name);
+    const std::string text = m_fields.string(name);
     if (text.find('\0') != std::string::npos)
-        fail(name, "a NUL character", "a text without one"); // stores and toolkits end a text there
-    return text;
+        fail(name, "a NUL character", "a text without one"); // stores and tokenizers end a text there
+    return QString::fromStdString(text);
 }
 
-std::string MessageFields::textOr(std::string_view name, std::string absent) const
+QString MessageFields::textOr(std::string_view name, const QString &absent) const
 {
-    return has(name) ? text(name) : std::move(absent);
+    return has(name) ? text(name) : absent;
 }
 
-TextRange MessageFields::range() const
+editing::TextSpan MessageFields::span() const
 {
-    const TextRange range{.start = count("start"), .end = count("end")};
-    if (range.end < range.start)
-        fail("end", std::to_string(range.end), "a number not below start, " + std::to_string(range.start));
-    return range;
+    const editing::TextSpan span{.start = count("start"), .end = count("end")};
+    if (span.end < span.start)
+        fail("end", std::to_string(span.end), "a number not below start, " + std::to_string(span.start));
+    return span;
 }
 
 CanvasAddress MessageFields::canvas() const
 {
-    return {.run = id("run"), .lane = index("lane"), .canvas = index("canvas")};
+    return {.run = id("run"),
+            .lane = static_cast<int>(m_fields.integer("lane", kIndices)),
+            .canvas = m_fields.integer("canvas", kIndices)};
 }
 
-Action MessageFields::action(std::string_view name) const
+editing::RunAction MessageFields::action(std::string_view name) const
 {
-    return named(m_fields, name, kActions);
+    const std::optional<editing::RunAction> action = editing::runActionFromName(text(name));
+    if (!action)
+        fail(name, describeJson(*m_fields.find(name)), "proofread, rewrite, renoise, fill or continue");
+    return *action;
 }
 
-Amount MessageFields::amountOr(std::string_view name, Amount absent) const
+NoiseAmount MessageFields::amountOr(std::string_view name, NoiseAmount absent) const
 {
-    return has(name) ? named(m_fields, name, kAmounts) : absent;
+    if (!has(name))
+        return absent;
+    const std::optional<NoiseAmount> amount = editing::noiseAmountFromName(text(name));
+    if (!amount)
+        fail(name, describeJson(*m_fields.find(name)), "light, medium or full");
+    return *amount;
 }
 
 int MessageFields::alternativesOr(std::string_view name, int absent) const
 {
-    return asInt(m_fields.optionalInteger(name, {.min = 1, .max = kMostAlternatives})).value_or(absent);
+    return asInt(m_fields.optionalInteger(name, {.min = 1, .max = editing::kMostAlternatives})).value_or(absent);
 }
 
 std::optional<std::uint64_t> MessageFields::optionalSeed(std::string_view name) const
@@ -177,17 +176,17 @@ std::optional<std::uint64_t> MessageFields::optionalSeed(std::string_view name) 
     return seed ? std::optional(static_cast<std::uint64_t>(*seed)) : std::nullopt;
 }
 
-SamplerWish MessageFields::samplerOrOwn(std::string_view name) const
+editing::SamplerWish MessageFields::samplerOrOwn(std::string_view name) const
 {
-    return has(name) ? readSampler(objectIn(m_fields, name)) : SamplerWish{};
+    return has(name) ? readSampler(objectIn(m_fields, name)) : editing::SamplerWish{};
 }
 
-std::vector<RunFreeze::Change> MessageFields::freezeChanges(std::string_view name) const
+std::vector<editing::HoldChange> MessageFields::freezeChanges(std::string_view name) const
 {
     const nlohmann::json &list = m_fields.require(name, "a list of changes");
     if (!list.is_array())
         fail(name, describeJson(list), "a list of changes");
-    std::vector<RunFreeze::Change> changes;
+    std::vector<editing::HoldChange> changes;
     changes.reserve(list.size());
     for (std::size_t i = 0; i < list.size(); ++i) {
         const std::string place = std::string(name) + "[" + std::to_string(i) + "]";
@@ -201,15 +200,12 @@ std::vector<RunFreeze::Change> MessageFields::freezeChanges(std::string_view nam
     return changes;
 }
 
-nlohmann::json MessageFields::settings(std::string_view name) const
+QJsonObject MessageFields::settings(std::string_view name) const
 {
-    const JsonFields settings = objectIn(m_fields, name);
-    if (settings.value().dump().size() > kMostSettingsBytes)
+    const std::string text = objectIn(m_fields, name).value().dump();
+    if (text.size() > kMostSettingsBytes)
         fail(name, "more than 16 KiB", "a few settings");
-    if (settings.has("sampler"))
-        static_cast<void>(readSampler(objectIn(settings, "sampler")));
-    static_cast<void>(settings.optionalInteger("seed", kCounts));
-    return settings.value();
+    return QJsonDocument::fromJson(QByteArray::fromStdString(text)).object();
 }
 
 } // namespace palimpsest::live

@@ -27,24 +27,26 @@ public:
     [[nodiscard]] std::int64_t revision(std::string_view name) const; ///< from 1
     [[nodiscard]] std::int64_t count(std::string_view name) const;    ///< from 0
     [[nodiscard]] std::optional<std::int64_t> optionalCount(std::string_view name) const;
-    [[nodiscard]] int index(std::string_view name) const; ///< from 0
-    [[nodiscard]] std::optional<int> optionalIndex(std::string_view name) const;
-    [[nodiscard]] int step(std::string_view name) const; ///< from 1
+    [[nodiscard]] std::size_t index(std::string_view name) const; ///< from 0
+    [[nodiscard]] std::optional<std::size_t> optionalIndex(std::string_view name) const;
+    [[nodiscard]] std::optional<int> optionalWords(std::string_view name) const; ///< from 1
+    [[nodiscard]] int step(std::string_view name) const;                         ///< from 1
     [[nodiscard]] std::optional<int> optionalStep(std::string_view name) const;
     [[nodiscard]] std::int64_t position(std::string_view name) const; ///< of a canvas
     [[nodiscard]] bool flag(std::string_view name) const;
     [[nodiscard]] bool flagOr(std::string_view name, bool absent) const;
-    [[nodiscard]] std::string text(std::string_view name) const;
-    [[nodiscard]] std::string textOr(std::string_view name, std::string absent) const;
-    [[nodiscard]] TextRange range() const;      ///< `start` and `end`
-    [[nodiscard]] CanvasAddress canvas() const; ///< `run`, `lane` and `canvas`
-    [[nodiscard]] Action action(std::string_view name) const;
-    [[nodiscard]] Amount amountOr(std::string_view name, Amount absent) const;
+    [[nodiscard]] QString text(std::string_view name) const;
+    [[nodiscard]] QString textOr(std::string_view name, const QString &absent) const;
+    [[nodiscard]] std::string type() const;
+    [[nodiscard]] editing::TextSpan span() const; ///< `start` and `end`
+    [[nodiscard]] CanvasAddress canvas() const;   ///< `run`, `lane` and `canvas`
+    [[nodiscard]] editing::RunAction action(std::string_view name) const;
+    [[nodiscard]] NoiseAmount amountOr(std::string_view name, NoiseAmount absent) const;
     [[nodiscard]] int alternativesOr(std::string_view name, int absent) const;
     [[nodiscard]] std::optional<std::uint64_t> optionalSeed(std::string_view name) const;
-    [[nodiscard]] SamplerWish samplerOrOwn(std::string_view name) const;
-    [[nodiscard]] std::vector<RunFreeze::Change> freezeChanges(std::string_view name) const;
-    [[nodiscard]] nlohmann::json settings(std::string_view name) const;
+    [[nodiscard]] editing::SamplerWish samplerOrOwn(std::string_view name) const;
+    [[nodiscard]] std::vector<editing::HoldChange> freezeChanges(std::string_view name) const;
+    [[nodiscard]] QJsonObject settings(std::string_view name) const;
 
     [[noreturn]] void fail(std::string_view name, std::string_view found, std::string_view wanted) const
     {
