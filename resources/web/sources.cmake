@@ -36,6 +36,7 @@ set(web_sources
     src/state/word_diff.ts
     src/state/word_places.ts
     src/view/compose.ts
+    src/view/compose_words.ts
     src/view/dialogs.ts
     src/view/dom.ts
     src/view/header.ts

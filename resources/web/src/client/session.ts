@@ -4,10 +4,11 @@
 // The page's conversation with the server: what came in goes to the store, what was typed goes out.
 
 import { apart, needsFetching } from "../state/reduce";
+import { hasEnded } from "../state/reduce_runs";
 import { acknowledged, isIdle, takeNext } from "../state/text_sync";
 import { type Json, number } from "../wire/fields";
 import type { ClientMessage, ServerMessage } from "../wire/messages";
-import type { Frame } from "../wire/runs";
+import type { Frame, Run } from "../wire/runs";
 import { LiveChannel, RequestError } from "./live_channel";
 import type { Store } from "./store";
 
@@ -120,12 +121,21 @@ export class Session {
 
   #receive(message: ServerMessage): void {
     if (message.type === "frame") this.#unseen.set(`${message.frame.run}/${message.frame.lane}`, message.frame);
+    if (message.type === "run") this.#tellProblem(message.run);
     this.store.dispatch({ type: "server", message });
     if (message.type === "hello") this.#greeted();
     if (message.type === "error") this.complain(message.message);
     if (message.type === "document") this.flush();
     if (message.type === "document.gone") this.tell("This draft was deleted.");
     if (needsFetching(this.store.state.draft)) this.fetchDraft();
+  }
+
+  /** Why a run of the open draft ended without a proposal, once. */
+  #tellProblem(run: Run): void {
+    const known = this.store.state.draft?.runs.find((view) => view.run.id === run.id)?.run;
+    if (!known || hasEnded(known) || !hasEnded(run) || !run.problem) return;
+    if (run.state === "failed") this.complain(run.problem);
+    else this.tell(run.problem);
   }
 
   #greeted(): void {

@@ -6,17 +6,14 @@
 import { acceptAll, currentTray, rejectAll } from "../client/proposals";
 import { choosePreset, pauseOrResume, runAgain, runBox, stepRun, stopRun } from "../client/runs";
 import type { Session } from "../client/session";
-import type { AppState, DraftView, RunView } from "../state/app_state";
-import { milliseconds, plural } from "../state/format";
-import { openChanges, openProposals } from "../state/page_marks";
+import type { AppState, RunView } from "../state/app_state";
+import { openProposals } from "../state/page_marks";
 import { hintOf, presetOf } from "../state/presets";
 import { inspectedLane, liveRun } from "../state/reduce_runs";
-import { scopeInWords } from "../state/scope";
 import type { Proposal } from "../wire/proposals";
+import { type Mode, footInWords } from "./compose_words";
 import { button, h, keyed, setAttribute, setText } from "./dom";
 import { CellMap } from "./inspector/cell_map";
-
-type Mode = "idle" | "running" | "paused" | "tray" | "changes";
 
 function modeOf(state: AppState, tray: Proposal | null): Mode {
   const live = liveRun(state.draft);
@@ -33,28 +30,6 @@ function progressOf(view: RunView): number {
     return lane.frame ? lane.frame.step / Math.max(1, lane.frame.maxSteps) : 0;
   });
   return shares.reduce((sum, share) => sum + share, 0) / Math.max(1, shares.length);
-}
-
-const isNarrow = matchMedia("(max-width: 719px)");
-
-function runInWords(draft: DraftView, view: RunView): string {
-  const { run } = view;
-  if (run.state === "queued")
-    return run.position > 0 ? `Waiting · ${plural(run.position, "request", "requests")} in front` : "Waiting";
-  if (run.state === "prefill") {
-    const total = run.lanes.reduce((sum, lane) => sum + lane.prefillTotal, 0);
-    const done = run.lanes.reduce((sum, lane) => sum + lane.prefillDone, 0);
-    return total > 0 ? `Reading the draft · ${Math.round((100 * done) / total)} %` : "Reading the draft";
-  }
-  const inspected = inspectedLane(draft);
-  const frame = inspected?.view === view ? inspected.lane.frame : null;
-  if (!frame) return "Beginning";
-  const step = `step ${frame.step} of ${frame.maxSteps} · ${milliseconds(frame.stepMs)} a step`;
-  if (isNarrow.matches) return `S${step.slice(1)}`;
-  if (view.lanes.length === 1)
-    return `Canvas ${frame.canvas + 1} of ${Math.max(run.lanes[0]?.canvases ?? 1, frame.canvas + 1)} · ${step}`;
-  const done = run.lanes.filter((lane) => lane.state === "done").length;
-  return `Passage ${frame.lane + 1} of ${view.lanes.length} · ${done} done · ${step}`;
 }
 
 export class Compose {
@@ -137,7 +112,9 @@ export class Compose {
       this.#bar.style.setProperty("--share", share.toFixed(3));
       setAttribute(this.#progress, "aria-valuenow", String(Math.round(share * 100)));
     }
-    this.#renderFoot(state, mode, live);
+    const [left, right] = draft ? footInWords(state, draft, mode, live) : ["", ""];
+    setText(this.#left, left);
+    setText(this.#right, right);
     const inspected = draft && live ? inspectedLane(draft) : null;
     setAttribute(this.element, "data-running", live !== null && inspected?.lane.frame != null ? "true" : null);
     if (inspected?.lane.frame) this.#mini.render(inspected.lane.frame);
@@ -203,42 +180,5 @@ export class Compose {
 
   #more(): Promise<void> {
     return runAgain(this.#session, false);
-  }
-
-  #renderFoot(state: AppState, mode: Mode, live: RunView | null): void {
-    const { draft } = state;
-    const failed = draft?.runs.at(-1)?.run;
-    if (!draft) {
-      setText(this.#left, "");
-      setText(this.#right, "");
-    } else if (live) {
-      setText(this.#left, runInWords(draft, live));
-      setText(
-        this.#right,
-        isNarrow.matches
-          ? "Tap a word: lock, swap"
-          : "Esc stops and restores · Alt+click locks a word · click shows what else may stand there",
-      );
-    } else if (mode === "tray") {
-      setText(this.#left, "Ctrl+Enter takes it · Ctrl+Shift+Backspace keeps yours");
-      setText(this.#right, "Alt+1…3 look · Alt+→ take one word · hold F8 for the original");
-    } else if (mode === "changes") {
-      const left = openChanges(draft).length + (draft.ownProposal ? 1 : 0);
-      setText(
-        this.#left,
-        `${plural(left, "change", "changes")} to decide · F7 next · Ctrl+Enter accept · Ctrl+Shift+Backspace reject`,
-      );
-      setText(this.#right, "Alt+→ take one word · hold F8 for the original");
-    } else {
-      const problem =
-        failed?.state === "failed" || (failed?.state === "done" && !failed.proposal) ? failed.problem : "";
-      const preset = presetOf(state.presets, state.ui.preset);
-      setText(
-        this.#left,
-        problem ||
-          scopeInWords(draft, preset.action === "proofread" && state.ui.instruction ? "rewrite" : preset.action),
-      );
-      setText(this.#right, "Enter runs · Esc stops and restores · Ctrl+L locks · Ctrl+R re-noises the selection");
-    }
   }
 }
