@@ -10,7 +10,7 @@ const untitled = "Untitled draft";
 
 export function watchLibrary(session: Session, query: string, binned: boolean): void {
   session.store.dispatch({ type: "watching", query, binned });
-  session.order({ type: "library.watch", query, binned });
+  session.attempt(session.watchLibrary(query, binned));
 }
 
 export function openDraft(session: Session, document: string): void {

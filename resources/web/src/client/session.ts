@@ -6,6 +6,7 @@
 import { apart, needsFetching } from "../state/reduce";
 import { hasEnded } from "../state/reduce_runs";
 import { acknowledged, isIdle, takeNext } from "../state/text_sync";
+import { parseLibrary } from "../wire/drafts";
 import { type Json, number } from "../wire/fields";
 import type { ClientMessage, ServerMessage } from "../wire/messages";
 import type { Frame, Run } from "../wire/runs";
@@ -138,9 +139,17 @@ export class Session {
     else this.tell(run.problem);
   }
 
+  /** Asks for the drafts with these words; changes of the list come by themselves from then on. */
+  async watchLibrary(query: string, binned: boolean): Promise<void> {
+    const reply = await this.request({ type: "library.watch", query, binned });
+    const { library } = this.store.state;
+    if (library.query !== query || library.binned !== binned) return; // the writer has typed on
+    this.store.dispatch({ type: "server", message: { type: "library", documents: parseLibrary(reply) } });
+  }
+
   #greeted(): void {
     const { library, documentId } = this.store.state;
-    this.order({ type: "library.watch", query: library.query, binned: library.binned });
+    this.attempt(this.watchLibrary(library.query, library.binned));
     if (documentId !== null) this.fetchDraft();
   }
 
