@@ -73,7 +73,7 @@ QJsonArray presetList()
     QJsonArray list;
     for (const editing::Preset &preset : editing::presets())
         list.append(QJsonObject{{"id", QLatin1String(preset.id)},
-                                {"label", QLatin1String(preset.label)},
+                                {"label", QString::fromUtf8(preset.label)},
                                 {"action", editing::nameOf(preset.action)},
                                 {"instruction", QString::fromUtf8(preset.instruction)}});
     return list;
