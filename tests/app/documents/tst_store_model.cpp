@@ -169,10 +169,13 @@ private:
     void propose()
     {
         auto &[id, document] = any();
-        Proposal proposal{.end = 1, .original = text(), .proposed = text()};
+        Proposal proposal;
+        proposal.end = 1;
+        proposal.original = text();
+        proposal.proposed = text();
         if (!document.runs.empty())
-            proposal.run = document.runs.back().id;
-        document.proposals.push_back(m_store->addProposal(id, proposal));
+            proposal.run.emplace(document.runs.back().id);
+        document.proposals.push_back(m_store->addProposal(id, std::move(proposal)));
     }
     void settle()
     {
