@@ -28,6 +28,11 @@ constexpr std::chrono::milliseconds kRetryDelay{250};
 /// Lanes of a run whose last canvas keeps its alternatives (12 KiB a step of 256 positions).
 constexpr std::size_t kLanesWithAlternatives = 16;
 
+/// A run of more lanes tells of their changes together, after a millisecond a lane: the news of a book's proofreading
+/// are long, and change with every passage.
+constexpr std::size_t kFewLanes = 8;
+constexpr std::chrono::milliseconds kMostTellDelay{500};
+
 /// Over a shorter time, a rate says nothing.
 constexpr double kShortestRatedMs = 50.0;
 
@@ -37,6 +42,15 @@ std::vector<std::shared_ptr<const CanvasView>> viewsOf(const RunPlan &plan, cons
     for (const LanePlan &lane : plan.lanes())
         views.push_back(std::make_shared<CanvasView>(model.running->tokenizer, lane.layout));
     return views;
+}
+
+const QString kLeftOutLocked = QStringLiteral("Changes of locked words were left out.");
+
+QString withSentence(const QString &note, const QString &sentence)
+{
+    if (note.contains(sentence))
+        return note;
+    return note.isEmpty() ? sentence : note + u' ' + sentence;
 }
 
 [[noreturn]] void refuseStale(const std::string &message)
@@ -68,6 +82,12 @@ DraftRun::DraftRun(Setup setup, QObject *parent)
     connect(&m_retry, &QTimer::timeout, this, [this] {
         submitMore();
         endIfDone();
+    });
+    m_tell.setSingleShot(true);
+    m_tell.setInterval(std::min(kMostTellDelay, std::chrono::milliseconds(m_lanes.size())));
+    connect(&m_tell, &QTimer::timeout, this, [this] {
+        m_changed = false;
+        Q_EMIT changed();
     });
     m_clock.start();
 }
@@ -138,8 +158,21 @@ void DraftRun::drain()
         submitMore();
         endIfDone();
     }
-    if (std::exchange(m_changed, false))
-        Q_EMIT changed();
+    tellChange();
+}
+
+void DraftRun::tellChange()
+{
+    if (!m_changed)
+        return;
+    if (!ended() && m_lanes.size() > kFewLanes) {
+        if (!m_tell.isActive())
+            m_tell.start();
+        return;
+    }
+    m_tell.stop();
+    m_changed = false;
+    Q_EMIT changed();
 }
 
 void DraftRun::announceFrame(std::size_t lane)
@@ -273,7 +306,7 @@ void DraftRun::end(RunState state, const QString &problem, Offer offer)
     }
     if (offer == Offer::WhatIsThere)
         m_texts = m_plan->conclude(outcomes);
-    m_figures = figuresOf(m_texts.alternatives);
+    m_figures = figures();
     m_changed = true;
     Q_EMIT finished();
 }
@@ -333,8 +366,7 @@ void DraftRun::stop(bool keepSettled)
             return;
     }
     end(RunState::Stopped, {}, keepSettled ? Offer::WhatIsThere : Offer::Nothing);
-    m_changed = false;
-    Q_EMIT changed();
+    tellChange();
 }
 
 void DraftRun::hold(int lane, std::int64_t canvas, const std::vector<HoldChange> &changes)
@@ -393,6 +425,8 @@ void DraftRun::draftEdited(const std::vector<AppliedEdit> &edits, const QString 
     bool isInside = false;
     bool takesAway = false;
     for (const AppliedEdit &applied : edits) {
+        if (!ended())
+            m_edits.push_back(applied.edit);
         isInside = isInside || touches(applied.edit, m_span);
         takesAway = takesAway || (touches(applied.edit, m_span) && moved(m_span, applied.edit).empty());
         m_span = moved(m_span, applied.edit);
@@ -412,8 +446,7 @@ void DraftRun::draftEdited(const std::vector<AppliedEdit> &edits, const QString 
     for (std::size_t lane = 0; lane < m_lanes.size(); ++lane)
         holdTyped(lane);
     endIfDone();
-    if (std::exchange(m_changed, false))
-        Q_EMIT changed();
+    tellChange();
 }
 
 /// A passage that the writer works on is the writer's: what the model makes of it is not looked at.
@@ -447,13 +480,8 @@ void DraftRun::holdTyped(std::size_t lane)
         hold(static_cast<int>(lane), own.canvas, changes);
 }
 
-std::optional<Proposal> DraftRun::proposal(const StandingText &standing)
+Proposal DraftRun::emptyProposal(const StandingText &standing) const
 {
-    if (m_texts.alternatives.empty()) {
-        if (m_problem.isEmpty())
-            m_problem = m_texts.problem;
-        return std::nullopt;
-    }
     Proposal proposal;
     proposal.run = m_setup.id;
     proposal.action = wish().action;
@@ -468,6 +496,45 @@ std::optional<Proposal> DraftRun::proposal(const StandingText &standing)
                        .steps = m_figures->steps,
                        .canvases = m_figures->canvases,
                        .stops = m_texts.alternatives.front().stops};
+    return proposal;
+}
+
+/// The corrections of a proofreading, moved over what was typed meanwhile. Passages that were typed in have none.
+void DraftRun::addCorrections(Proposal &proposal, const StandingText &standing) const
+{
+    const qsizetype start = m_plan->span().start;
+    std::vector<TextEdit> corrections;
+    for (TextEdit correction : *m_texts.corrections) {
+        correction.span = {correction.span.start + start, correction.span.end + start};
+        bool isTouched = false;
+        for (const TextEdit &edit : m_edits) {
+            isTouched = isTouched || touches(edit, correction.span);
+            correction = moved(correction, edit, EditOrder::Later);
+        }
+        correction.span = {correction.span.start - m_span.start, correction.span.end - m_span.start};
+        if (isTouched)
+            continue;
+        if (touchesAny(correction, standing.locks))
+            proposal.note = withSentence(proposal.note, kLeftOutLocked);
+        else
+            corrections.push_back(std::move(correction));
+    }
+    if (corrections.empty())
+        return;
+    ProposalAlternative alternative = m_texts.alternatives.front();
+    alternative.text = withEdits(standing.text, corrections);
+    proposal.alternatives.push_back(std::move(alternative));
+    for (TextEdit &correction : corrections) {
+        const QString original = standing.text.mid(correction.span.start, correction.span.length());
+        proposal.changes.push_back({{correction.span.start + m_span.start, correction.span.end + m_span.start},
+                                    std::move(correction.text),
+                                    original,
+                                    ChangeState::Open});
+    }
+}
+
+void DraftRun::addAlternatives(Proposal &proposal, const StandingText &standing) const
+{
     bool keptLocks = true;
     for (ProposalAlternative alternative : m_texts.alternatives) {
         const QString merged = mergedTyping(m_base, standing.text, alternative.text);
@@ -479,18 +546,32 @@ std::optional<Proposal> DraftRun::proposal(const StandingText &standing)
         if (isNew)
             proposal.alternatives.push_back(std::move(alternative));
     }
-    if (proposal.alternatives.empty()) {
-        if (m_problem.isEmpty())
-            m_problem = QStringLiteral("The model would leave the text as it is.");
-        return std::nullopt;
-    }
     if (!keptLocks)
-        proposal.note += (proposal.note.isEmpty() ? QString() : QStringLiteral(" ")) +
-                         QStringLiteral("Changes of locked words were left out.");
-    return withChanges(std::move(proposal), standing);
+        proposal.note = withSentence(proposal.note, kLeftOutLocked);
+    if (!proposal.alternatives.empty())
+        proposal = withChanges(std::move(proposal), standing);
 }
 
-RunFigures DraftRun::figuresOf(const std::vector<ProposalAlternative> &alternatives) const
+std::optional<Proposal> DraftRun::proposal(const StandingText &standing)
+{
+    if (m_texts.alternatives.empty()) {
+        if (m_problem.isEmpty())
+            m_problem = m_texts.problem;
+        return std::nullopt;
+    }
+    Proposal proposal = emptyProposal(standing);
+    if (m_texts.corrections)
+        addCorrections(proposal, standing);
+    else
+        addAlternatives(proposal, standing);
+    if (!proposal.alternatives.empty())
+        return proposal;
+    if (m_problem.isEmpty())
+        m_problem = QStringLiteral("The model would leave the text as it is.");
+    return std::nullopt;
+}
+
+RunFigures DraftRun::figures() const
 {
     RunFigures figures;
     double stepMs = 0.0;
@@ -515,8 +596,11 @@ RunFigures DraftRun::figuresOf(const std::vector<ProposalAlternative> &alternati
     figures.totalMs = static_cast<double>(m_clock.nsecsElapsed()) / 1e6;
     if (figures.totalMs >= kShortestRatedMs) {
         const double seconds = figures.totalMs / 1000.0;
-        if (!alternatives.empty())
-            figures.wordsPerSecond = static_cast<double>(countWords(toUtf8(alternatives.front().text))) / seconds;
+        if (!m_texts.alternatives.empty()) {
+            const std::int64_t words =
+                m_texts.words > 0 ? m_texts.words : countWords(toUtf8(m_texts.alternatives.front().text));
+            figures.wordsPerSecond = static_cast<double>(words) / seconds;
+        }
         figures.tokensPerSecond = static_cast<double>(tokens) / seconds;
     }
     return figures;

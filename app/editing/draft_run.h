@@ -111,6 +111,7 @@ private:
     };
 
     void drain();
+    void tellChange();
     void handle(std::size_t lane, RunFeed::Position position);
     void handle(std::size_t lane, const PrefillEvent &event);
     void handle(std::size_t lane, const std::shared_ptr<const StepEvent> &event);
@@ -128,7 +129,10 @@ private:
     void requireRunning() const;
     [[nodiscard]] Lane &requireLane(int lane, std::int64_t canvas);
     [[nodiscard]] RunState state() const;
-    [[nodiscard]] RunFigures figuresOf(const std::vector<ProposalAlternative> &alternatives) const;
+    [[nodiscard]] RunFigures figures() const;
+    [[nodiscard]] Proposal emptyProposal(const StandingText &standing) const;
+    void addCorrections(Proposal &proposal, const StandingText &standing) const;
+    void addAlternatives(Proposal &proposal, const StandingText &standing) const;
     void holdTyped(std::size_t lane);
 
     Setup m_setup;
@@ -139,10 +143,12 @@ private:
     RunHistory m_history;
     std::shared_ptr<RunFeed> m_feed;
     QTimer m_retry; ///< for lanes that found the queue full
+    QTimer m_tell;  ///< for changes of many lanes, told together
     QElapsedTimer m_clock;
     std::optional<double> m_firstDraftMs;
     std::size_t m_nextLane = 0; ///< not handed in yet, like those behind it
     bool m_paused = false;
+    std::vector<TextEdit> m_edits;  ///< what was done to the draft since the run began, in order
     std::optional<QString> m_typed; ///< what stands in the span since somebody has typed there
     bool m_changed = false;
     std::optional<RunState> m_ended;

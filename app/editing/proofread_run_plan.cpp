@@ -84,6 +84,8 @@ RunTexts ProofreadRunPlan::conclude(std::span<const LaneOutcome> outcomes) const
     const std::int64_t unfinished =
         count([](SegmentOutcome outcome) { return outcome == SegmentOutcome::KeptUnfinished; });
     RunTexts texts;
+    for (const std::size_t segment : m_prose)
+        texts.words += m_segments[segment].words;
     texts.note = noteOn(count(isRefused), unfinished);
     if (merge.changes.empty()) {
         texts.problem = texts.note.isEmpty() ? QStringLiteral("Nothing to correct was found.") : texts.note;
@@ -93,6 +95,10 @@ RunTexts ProofreadRunPlan::conclude(std::span<const LaneOutcome> outcomes) const
                                   .seed = m_seed,
                                   .meanEntropy = entropy / static_cast<double>(std::max<std::int64_t>(1, canvases)),
                                   .stops = std::move(stops)});
+    const Utf8Text original(fromUtf8(m_text));
+    std::vector<TextEdit> &corrections = texts.corrections.emplace();
+    for (const TextChange &change : merge.changes)
+        corrections.push_back({original.toUnits(change.original), fromUtf8(change.revised.of(merge.text))});
     return texts;
 }
 

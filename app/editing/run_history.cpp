@@ -17,6 +17,9 @@ namespace {
 /// More canvases than a context of a million tokens holds.
 constexpr std::int64_t kCanvasesOfLane = 1LL << 16U;
 
+/// Id, entropy, two flags; what waits for the disk is not counted.
+constexpr std::size_t kBytesOfPosition = sizeof(TokenId) + sizeof(std::uint16_t) + 2;
+
 constexpr float kHundredthsOfNat = 100.0F;
 
 [[noreturn]] void notThere(const std::string &what, std::int64_t number, std::size_t count)
@@ -50,6 +53,7 @@ RunHistory::Canvas &RunHistory::canvasOf(std::size_t lane, std::int64_t canvas)
 
 void RunHistory::add(std::size_t lane, std::int64_t canvas, RecordedStep step)
 {
+    m_bytes += step.argmax.size() * kBytesOfPosition;
     canvasOf(lane, canvas).steps.push_back(std::move(step));
 }
 

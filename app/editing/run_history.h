@@ -27,6 +27,7 @@ public:
     /// Steps that were read back from the disk: their canvas is complete.
     void restore(std::size_t lane, std::int64_t canvas, std::vector<RecordedStep> steps);
 
+    [[nodiscard]] std::size_t bytes() const noexcept { return m_bytes; } ///< about
     [[nodiscard]] std::size_t lanes() const noexcept { return m_lanes.size(); }
     [[nodiscard]] std::size_t canvases(std::size_t lane) const noexcept { return m_lanes[lane].canvases.size(); }
     [[nodiscard]] RunCurves curves() const;
@@ -69,6 +70,7 @@ private:
     [[nodiscard]] const Canvas &requireStep(int lane, std::int64_t canvas, int step) const;
 
     std::vector<Lane> m_lanes;
+    std::size_t m_bytes = 0;
 };
 
 [[nodiscard]] documents::StepRecord toStored(const RecordedStep &step);

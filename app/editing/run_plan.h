@@ -45,6 +45,10 @@ struct RunTexts
     std::vector<ProposalAlternative> alternatives; ///< best first, no two alike; empty: nothing to offer
     QString note;                                  ///< for people, about what is offered
     QString problem;                               ///< for people: why nothing is
+    /// Of a proofreading: what its one alternative changes in the text of the span as it was at the start, ascending
+    /// and apart. A whole book is not compared word by word for that.
+    std::optional<std::vector<TextEdit>> corrections;
+    std::int64_t words = 0; ///< that were worked on; 0 = those of the best alternative
 };
 
 /// A wish, turned into requests to the engine, and the way from their results to texts. Immutable.

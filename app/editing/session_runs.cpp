@@ -22,8 +22,9 @@ namespace palimpsest::editing {
 
 namespace {
 
-/// Ended runs whose history stays in memory.
+/// Ended runs that stay in memory, their histories with them; the disk has those of older ones.
 constexpr std::size_t kEndedRuns = 24;
+constexpr std::size_t kEndedBytes = 64U << 20U;
 constexpr std::size_t kMostRunsUnderWay = 16;
 /// Seeds travel through JavaScript, whose numbers hold 53 bits.
 constexpr unsigned kSeedBits = 53;
@@ -184,12 +185,17 @@ QString DraftSession::State::start(DraftRun::Setup setup)
 
 void DraftSession::State::forgetOldRuns()
 {
-    auto ended =
-        static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), [](const auto &run) { return run->ended(); }));
-    std::erase_if(runs, [&ended](const std::unique_ptr<DraftRun> &run) {
-        if (ended <= kEndedRuns || !run->ended())
+    std::size_t count = 0;
+    std::size_t bytes = 0;
+    for (const std::unique_ptr<DraftRun> &run : runs) {
+        count += run->ended() ? 1 : 0;
+        bytes += run->ended() ? run->history().bytes() : 0;
+    }
+    std::erase_if(runs, [&](const std::unique_ptr<DraftRun> &run) { // the oldest come first
+        if (!run->ended() || (count <= kEndedRuns && bytes <= kEndedBytes))
             return false;
-        --ended;
+        --count;
+        bytes -= run->history().bytes();
         return true;
     });
 }
