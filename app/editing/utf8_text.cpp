@@ -36,6 +36,17 @@ TextSpan linesAround(TextSpan span, QStringView text)
     return {before + 1, behind < 0 ? text.size() : behind + 1};
 }
 
+/// "doesn't" became "does not": a word that is put in (or taken away) beside one that is replaced is one change with
+/// it. Two words that are replaced side by side are two.
+bool belongTogether(const TextEdit &first, const TextEdit &second, QStringView original)
+{
+    const QStringView between = original.mid(first.span.end, second.span.start - first.span.end);
+    const auto isReplacement = [](const TextEdit &edit) {
+        return !edit.span.empty() && !edit.text.trimmed().isEmpty();
+    };
+    return between.trimmed().isEmpty() && !between.contains(u'\n') && !(isReplacement(first) && isReplacement(second));
+}
+
 } // namespace
 
 std::string toUtf8(QStringView text)
@@ -144,8 +155,16 @@ std::vector<TextEdit> wordChanges(QStringView original, QStringView revised)
     const Utf8Text from(original);
     const std::string to = toUtf8(revised);
     std::vector<TextEdit> edits;
-    for (const TextChange &change : diffWords(from.bytes(), to))
-        edits.push_back({from.toUnits(change.original), fromUtf8(change.revised.of(to))});
+    for (const TextChange &change : diffWords(from.bytes(), to)) {
+        TextEdit edit{from.toUnits(change.original), fromUtf8(change.revised.of(to))};
+        if (edits.empty() || !belongTogether(edits.back(), edit, original)) {
+            edits.push_back(std::move(edit));
+            continue;
+        }
+        TextEdit &whole = edits.back();
+        whole.text.append(original.mid(whole.span.end, edit.span.start - whole.span.end)).append(edit.text);
+        whole.span.end = edit.span.end;
+    }
     return edits;
 }
 

@@ -49,6 +49,7 @@ private:
 [[nodiscard]] TextSpan snappedToWords(TextSpan span, QStringView text);
 
 /// What has to be changed, word by word, to make `revised` of `original`; positions in `original`, ascending, apart.
+/// Each is a change that somebody may want or not want by itself.
 [[nodiscard]] std::vector<TextEdit> wordChanges(QStringView original, QStringView revised);
 
 } // namespace palimpsest::editing
