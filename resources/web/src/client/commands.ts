@@ -5,7 +5,7 @@
 // of this one table, so that there is no key without a visible command.
 
 import { liveRun } from "../state/reduce_runs";
-import { openProposals } from "../state/page_marks";
+import { isTray, openProposals } from "../state/page_marks";
 import type { AppState, Panel, Theme, Ui } from "../state/app_state";
 import { redo, toggleLock, undo, unlockAll } from "./draft";
 import { exportDiff, exportMarkdown, exportText } from "./files";
@@ -244,7 +244,7 @@ function alternativeCommands(): Command[] {
       `alternative-${n}`,
       `Show alternative ${n}`,
       `Alt+${n}`,
-      (s) => openProposals(s.draft).some((proposal) => proposal.alternatives.length >= Math.max(2, n)),
+      (s) => openProposals(s.draft).some((proposal) => isTray(proposal) && proposal.alternatives.length >= n),
       (s) => {
         const tray = currentTray(s);
         return tray ? chooseAlternative(s, tray.id, n - 1) : undefined;

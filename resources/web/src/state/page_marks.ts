@@ -59,9 +59,12 @@ export function openProposals(draft: DraftView | null): Proposal[] {
   return (draft?.proposals ?? []).filter(isOpen).sort((a, b) => a.start - b.start);
 }
 
-/** Several texts for one place are shown side by side, a single one as changes within the text. */
+/**
+ * Several texts for one place are shown side by side, a single one as changes within the text. A proofreading is always
+ * the latter: side by side its few corrections would be lost in two copies of the draft.
+ */
 export function isTray(proposal: Proposal): boolean {
-  return proposal.alternatives.length > 1;
+  return proposal.alternatives.length > 1 && proposal.action !== "proofread";
 }
 
 /** Changes that wait for a decision, in the order of the text. */

@@ -8,7 +8,7 @@ import { startRun } from "../../client/runs";
 import type { Session } from "../../client/session";
 import type { Command } from "../../client/commands";
 import type { AppState } from "../../state/app_state";
-import { isTray, openProposals } from "../../state/page_marks";
+import { openProposals } from "../../state/page_marks";
 import { liveRun } from "../../state/reduce_runs";
 import type { Amount } from "../../wire/actions";
 import { button, h, setAttribute, setText } from "../dom";
@@ -70,12 +70,13 @@ export class SelectionBar {
   render(state: AppState, hasFocus: boolean): boolean {
     const { draft } = state;
     const selected = draft !== null && draft.selection.start < draft.selection.end;
-    const isDecided =
+    // Words that something else is proposed for are to be decided first.
+    const isFree =
       selected &&
       !openProposals(draft).some(
-        (one) => isTray(one) && one.start < draft.selection.end && draft.selection.start < one.end,
+        (one) => one.action !== "proofread" && one.start < draft.selection.end && draft.selection.start < one.end,
       );
-    const shown = isDecided && hasFocus && liveRun(draft) === null && !state.ui.card;
+    const shown = isFree && hasFocus && liveRun(draft) === null && !state.ui.card;
     if (this.element.hidden === shown) {
       this.element.hidden = !shown;
       this.#showAmounts(false);
