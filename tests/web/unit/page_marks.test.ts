@@ -69,7 +69,12 @@ describe("the page shows", () => {
       meanEntropy: 0.01,
       stops: ["converged"],
     }));
-    assert.deepEqual(kinds(state(proposalMessage({ alternatives }))), ["lock", "span", "tray"]);
+    assert.deepEqual(kinds(state(proposalMessage({ alternatives, action: "rewrite" }))), ["lock", "span", "tray"]);
+  });
+
+  test("a proofreading as changes, also where the writer has made a version of their own", () => {
+    const alternatives = [1, 2].map((n) => ({ text: `Text ${n}`, seed: n, meanEntropy: 0.01, stops: ["converged"] }));
+    assert.deepEqual(kinds(state(proposalMessage({ alternatives }))), ["lock", "change", "change"]);
   });
 
   test("nothing of a proposal that is decided", () => {

@@ -125,6 +125,17 @@ export class OwnProposalWidget extends WidgetType {
   }
 }
 
+/** Shows where something is to be put in. */
+export class GapWidget extends WidgetType {
+  override eq(): boolean {
+    return true;
+  }
+
+  override toDOM(): HTMLElement {
+    return h("span", { class: "gap", role: "img", "aria-label": "Here" });
+  }
+}
+
 /** The lock's sign above the first letter: locks are told by shape too. */
 export class LockWidget extends WidgetType {
   override eq(): boolean {

@@ -7,7 +7,7 @@ import { type EditorState, type Extension, type Range, StateEffect, StateField, 
 import { Decoration, type DecorationSet, EditorView } from "@codemirror/view";
 import type { PageMark } from "../../state/page_marks";
 import { CanvasWidget, type CanvasPainters } from "./canvas_widget";
-import { type ChangeHandlers, ChangeWidget, LockWidget, OwnProposalWidget } from "./change_widget";
+import { type ChangeHandlers, ChangeWidget, GapWidget, LockWidget, OwnProposalWidget } from "./change_widget";
 import { type TrayHandlers, TrayWidget } from "./tray_widget";
 
 export const setMarks = StateEffect.define<readonly PageMark[]>();
@@ -15,6 +15,7 @@ export const setMarks = StateEffect.define<readonly PageMark[]>();
 const lock = Decoration.mark({ class: "lock" });
 const lockSign = Decoration.widget({ widget: new LockWidget(), side: 1 });
 const span = Decoration.mark({ class: "span" });
+const gap = Decoration.widget({ widget: new GapWidget(), side: 1 });
 const deleted = Decoration.mark({ class: "change__deleted", tagName: "del" });
 const canvasLine = Decoration.line({ class: "line--canvas" });
 
@@ -36,7 +37,8 @@ function rangesOf(mark: PageMark, doc: Text, painters: CanvasPainters, handlers:
       return mark.start < mark.end ? [lockSign.range(mark.start), lock.range(mark.start, mark.end)] : [];
     case "span": {
       const lines = linesOf(doc, mark.start, mark.end);
-      return mark.start < mark.end ? [...lines, span.range(mark.start, mark.end)] : lines;
+      const words = mark.start < mark.end ? span.range(mark.start, mark.end) : gap.range(mark.start);
+      return [...lines, words];
     }
     case "canvas": {
       const widget = new CanvasWidget(mark.key, painters);
