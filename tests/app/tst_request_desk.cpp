@@ -107,6 +107,7 @@ private Q_SLOTS:
     void refusesBadRequestsAtOnce();
     void closingEndsEverythingOnce();
     void ticketsOutliveTheDesk();
+    void ticketsDoNotHoldObservers();
     void completionsMaySubmit();
     void manyThreadsAtOnce();
     void everyRunIsCounted();
@@ -353,6 +354,26 @@ void TestRequestDesk::ticketsOutliveTheDesk()
     ticket.cancel();
     QCOMPARE(ticket.queuePosition(), 0);
     QCOMPARE(ends.count(), std::size_t{1});
+}
+
+void TestRequestDesk::ticketsDoNotHoldObservers()
+{
+    // An observer may hold whoever holds the ticket: a circle that would never end.
+    for (const bool counted : {false, true}) {
+        DeskSettings settings{.maxBatch = 1};
+        if (counted)
+            settings.onFinished = [](const FinishedRun &) {
+            };
+        DeskBench bench(settings);
+        bench.gate.open();
+        Ends ends;
+        auto recorder = std::make_shared<Recorder>();
+        const std::weak_ptr<Recorder> observer = recorder;
+        const Ticket ticket = bench.desk->submit("a", requestFor(1, 5, 8), std::move(recorder), ends.of("a"));
+        ends.wait(1);
+        QTRY_VERIFY(observer.expired());
+        QVERIFY(ticket);
+    }
 }
 
 void TestRequestDesk::completionsMaySubmit()

@@ -47,8 +47,10 @@ AnswerDelta ChoiceRun::take(const ReplyPieces &pieces, std::size_t settledTokens
 
 AnswerDelta ChoiceRun::onCanvas(const CanvasEvent &event)
 {
-    m_tokens.insert(m_tokens.end(), event.committed.begin(), event.committed.end());
-    m_certainties.insert(m_certainties.end(), event.certainties.begin(), event.certainties.end());
+    if (m_prepared->topLogprobs) {
+        m_tokens.insert(m_tokens.end(), event.committed.begin(), event.committed.end());
+        m_certainties.insert(m_certainties.end(), event.certainties.begin(), event.certainties.end());
+    }
     ReplyPieces pieces;
     if (m_splitter) {
         pieces = m_splitter->push(event.settledRawText);

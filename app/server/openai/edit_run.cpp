@@ -4,6 +4,7 @@
 #include "app/server/openai/edit_run.h"
 
 #include <algorithm>
+#include <chrono>
 #include <mutex>
 #include <utility>
 
@@ -66,6 +67,7 @@ struct EditRun::State
     std::vector<Ticket> tickets;
     std::vector<std::optional<GenerationResult>> results;
     bool over = false;
+    std::chrono::steady_clock::time_point nextDraft; ///< not before
 
     /// The candidate whose drafts are shown: the first that is not done.
     [[nodiscard]] std::size_t shown() const
@@ -130,13 +132,9 @@ void EditRun::submit(std::size_t index)
 {
     State &state = *m_state;
     const auto self = shared_from_this();
-    std::shared_ptr<GenerationObserver> observer;
-    if (state.setup.drafts) {
-        observer =
-            std::make_shared<StepObserver>([self, index](const StepEvent &event) { self->onStep(index, event); });
-    }
     state.tickets[index] = state.setup.model->desk->submit(
-        state.setup.client, state.plan.candidates[index].request, std::move(observer),
+        state.setup.client, state.plan.candidates[index].request,
+        std::make_shared<StepObserver>([self, index](const StepEvent &event) { self->onStep(index, event); }),
         [self, index](Outcome outcome) { self->onEnded(index, std::move(outcome)); },
         [self, index](int position) {
             const std::lock_guard lock(self->m_state->mutex);
@@ -160,8 +158,14 @@ void EditRun::onStep(std::size_t index, const StepEvent &event)
 {
     State &state = *m_state;
     const std::lock_guard lock(state.mutex);
-    if (state.over || state.shown() != index)
+    const auto now = std::chrono::steady_clock::now();
+    if (state.over || state.shown() != index || now < state.nextDraft || !state.writer->takesDrafts())
         return;
+    // A draft is the whole document, made on the engine's thread: a long one comes seldom, so that it costs nothing.
+    constexpr std::chrono::milliseconds kInterval{30};
+    constexpr std::size_t kBytesForAMillisecond = 2'000;
+    state.nextDraft =
+        now + kInterval + std::chrono::milliseconds(state.setup.request.document.size() / kBytesForAMillisecond);
     state.writer->onDraft(CanvasEditor::splice(state.plan, state.draftText(index, event)), index, event);
 }
 

@@ -36,6 +36,8 @@ public:
     virtual void whenGone(std::function<void()> gone) = 0;
     virtual void begin(int /*queuePosition*/) {}
     virtual void onQueued(int /*position*/) {}
+    /// Whether the client could take another draft now; asked before one is made.
+    [[nodiscard]] virtual bool takesDrafts() const { return false; }
     /// The document with the running canvas of one candidate in its place.
     virtual void onDraft(const std::string & /*document*/, std::size_t /*candidate*/, const StepEvent & /*event*/) {}
     /// The document with a finished candidate in its place.
@@ -54,7 +56,6 @@ public:
         std::shared_ptr<const RunningModel> model;
         ClientId client;
         EditRequest request;
-        bool drafts = false;
     };
 
     /// Plans the edit. Throws Error as CanvasEditor::plan, and InvalidArgument for a model that takes no instructions.

@@ -54,11 +54,13 @@ public:
     }
     void onQueued(int position) override { m_reply.push(queueComment(position)); }
 
-    void onDraft(const std::string &document, std::size_t candidate, const StepEvent &event) override
+    [[nodiscard]] bool takesDrafts() const override
     {
         constexpr std::size_t kBehindBytes = 64 * 1024; // a client that is behind needs no more drafts
-        if (m_reply.pendingBytes() > kBehindBytes)
-            return;
+        return m_reply.pendingBytes() < kBehindBytes;
+    }
+    void onDraft(const std::string &document, std::size_t candidate, const StepEvent &event) override
+    {
         m_reply.push(sseEvent("draft", {{"document", document},
                                         {"candidate", candidate},
                                         {"step", event.step},

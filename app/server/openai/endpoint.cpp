@@ -149,7 +149,7 @@ public:
         noteIgnored(request.unknownFields, request.sampling.withoutEffect);
         finishEdit(request.edit, request.sampling, job.model->defaults);
         const AnswerContext context = editContext("edit-", job, request.edit);
-        startEdit(job, request.edit, true, [&](http::Reply reply) {
+        startEdit(job, request.edit, [&](http::Reply reply) {
             return pluginEditWriter(std::move(reply), context, request.edit.document);
         });
     }
@@ -162,7 +162,7 @@ private:
         AnswerContext context = editContext("cmpl-", job, edit);
         context.usageChunk = request.delivery.usageChunk;
         InfillLimits limits{request.prompts.front().text.size(), request.suffix->size(), request.sampling.stopStrings};
-        startEdit(job, std::move(edit), false, [&](http::Reply reply) {
+        startEdit(job, std::move(edit), [&](http::Reply reply) {
             return infillWriter(std::move(reply), std::move(context), std::move(limits), request.delivery.stream);
         });
     }
@@ -207,11 +207,10 @@ private:
     }
 
     /// The writer gets the reply only when the edit's plan stands: until then, errors are answered here.
-    void startEdit(Job &job, EditRequest request, bool drafts,
+    void startEdit(Job &job, EditRequest request,
                    const std::function<std::unique_ptr<EditWriter>(http::Reply)> &makeWriter)
     {
-        const auto run =
-            EditRun::make({.model = job.model, .client = job.client, .request = std::move(request), .drafts = drafts});
+        const auto run = EditRun::make({.model = job.model, .client = job.client, .request = std::move(request)});
         run->start(makeWriter(std::move(job.reply)));
     }
 

@@ -85,7 +85,7 @@ void TestOpenAiDemo::fillsInBetweenPromptAndSuffix()
               {"seed", 3},
               {"prompt", "The boat left the harbour early in the "},
               {"suffix", " because the wind was good."},
-              {"palimpsest", {{"steps", 12}}}};
+              {"palimpsest", {{"steps", 5}}}};
     if (limit > 0)
         body["max_tokens"] = limit;
     std::string text;
@@ -136,7 +136,7 @@ void TestOpenAiDemo::editsASelectionF028()
               {"selection_end", length(before) + length(selected)},
               {"mode", "selection"},
               {"seed", 5},
-              {"palimpsest", {{"steps", 12}}}};
+              {"palimpsest", {{"steps", 5}}}};
     if (!instruction.isEmpty())
         body["instruction"] = instruction.toStdString();
     const RawAnswer answer = m_bench->post("/edit", body);

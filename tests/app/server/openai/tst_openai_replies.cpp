@@ -50,6 +50,8 @@ private Q_SLOTS:
     void aModelThatDoesNotCall();
     void toolsWithoutParametersF056();
     void oldThoughtsAndEmptyOnesAreNotSentAgainF010F013();
+    void callsAndResultsReachTheModelF010F031();
+    void aThoughtThatThePromptHasOpened();
     void aJsonObjectF048();
     void jsonAroundWhichTheModelTalks();
     void repairsInPlaceF003F049_data();
@@ -262,6 +264,44 @@ void TestOpenAiReplies::oldThoughtsAndEmptyOnesAreNotSentAgainF010F013()
     QVERIFY(prompt.find("SECRET") == std::string::npos);
     for (const char *text : {"one", "two", "three", "four", "five"})
         QVERIFY(prompt.find(text) != std::string::npos);
+}
+
+void TestOpenAiReplies::callsAndResultsReachTheModelF010F031()
+{
+    std::string prompt;
+    std::mutex mutex;
+    EndpointBench bench(
+        [&](const ScriptInput &input) {
+            const std::lock_guard lock(mutex);
+            prompt = input.prompt;
+            return std::string("It rains.");
+        },
+        kGemma);
+    const Json messages = Json::parse(R"([
+        {"role":"user","content":"weather in Oslo"},
+        {"role":"assistant","content":null,"reasoning_content":"old","tool_calls":[{"id":"call_1","type":"function",
+         "function":{"name":"lookup","arguments":"{\"city\":\"Oslo\"}"}}]},
+        {"role":"tool","tool_call_id":"call_1","content":"rain, 4 degrees"}])");
+    const Json more{{"messages", messages}, {"tools", kTools}};
+    QCOMPARE(assemble(bench.stream(kChat, chatBody("", more))).content, std::string("It rains."));
+    const std::lock_guard lock(mutex);
+    for (const char *text : {"weather in Oslo", "call:lookup", "rain, 4 degrees"})
+        QVERIFY2(prompt.find(text) != std::string::npos, prompt.c_str());
+}
+
+void TestOpenAiReplies::aThoughtThatThePromptHasOpened()
+{
+    EndpointBench bench([](const ScriptInput &) { return std::string("So it rains.<channel|>Take a coat."); }, kGemma);
+    const Json messages = Json::parse(R"([
+        {"role":"user","content":"weather"},
+        {"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function",
+         "function":{"name":"now","arguments":"{}"}}]},
+        {"role":"tool","tool_call_id":"1","content":"rain"}])");
+    const Json more{{"messages", messages}, {"tools", kTools}, {"reasoning_effort", "high"}};
+    const Json answer = bench.json(kChat, chatBody("", more));
+    COMPARE_JSON(answer.at("choices").at(0).at("message").at("reasoning_content"), "So it rains.");
+    COMPARE_JSON(answer.at("choices").at(0).at("message").at("content"), "Take a coat.");
+    QVERIFY(answer.at("usage").at("completion_tokens_details").at("reasoning_tokens") > 0);
 }
 
 void TestOpenAiReplies::aJsonObjectF048()
