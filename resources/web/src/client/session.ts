@@ -31,7 +31,7 @@ export class Session {
       message: (message) => this.#receive(message),
       connecting: () => store.dispatch({ type: "connection", changes: { phase: "connecting", retryAtMs: 0 } }),
       lost: (retryAtMs) => {
-        store.dispatch({ type: "connection", changes: { phase: "lost", retryAtMs } });
+        store.dispatch({ type: "connection", changes: { phase: "lost", retryAtMs, wasLost: true } });
         this.#rejectWaiters(new RequestError("lost", "There is no connection to the server just now."));
       },
       keyWanted: () => store.dispatch({ type: "connection", changes: { phase: "locked", retryAtMs: 0 } }),

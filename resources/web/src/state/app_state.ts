@@ -16,6 +16,8 @@ export interface Connection {
   phase: Phase;
   /** When the next attempt is due, in ms since the epoch; 0: none planned. */
   retryAtMs: number;
+  /** An attempt has failed since the last greeting. */
+  wasLost: boolean;
   version: string;
 }
 
@@ -172,7 +174,7 @@ export const defaultPreferences: Preferences = {
 
 export function initialState(preferences: Preferences): AppState {
   return {
-    connection: { phase: "connecting", retryAtMs: 0, version: "" },
+    connection: { phase: "connecting", retryAtMs: 0, wasLost: false, version: "" },
     status: null,
     presets: [customPreset],
     library: { query: "", binned: false, documents: null },

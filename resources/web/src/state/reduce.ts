@@ -30,7 +30,7 @@ function withMessage(state: AppState, message: ServerMessage): AppState {
     case "hello":
       return {
         ...state,
-        connection: { phase: "open", retryAtMs: 0, version: message.version },
+        connection: { phase: "open", retryAtMs: 0, wasLost: false, version: message.version },
         status: message.status,
         presets: message.presets.length > 0 ? message.presets : state.presets,
       };

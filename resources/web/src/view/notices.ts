@@ -6,14 +6,18 @@
 
 import type { Session } from "../client/session";
 import type { AppState, Notice } from "../state/app_state";
-import { button, h, iconButton, keyed } from "./dom";
+import { button, h, iconButton, keyed, setText } from "./dom";
 
 /** Long enough to read twice; problems stay until they are closed. */
 const newsMs = 7000;
 
+const lost = "The connection to the server is lost. What you type is kept, and saved when it is back.";
+const neverReached = "The server does not answer. It is asked again every few seconds.";
+
 export class Notices {
   readonly element = h("div", { class: "notices", role: "status", "aria-label": "Messages" });
   readonly banner: HTMLElement;
+  readonly #banner = h("span", {});
   readonly #session: Session;
 
   constructor(session: Session) {
@@ -21,14 +25,15 @@ export class Notices {
     this.banner = h(
       "div",
       { class: "banner", role: "alert", hidden: true },
-      h("span", {}, "The connection to the server is lost. What you type is kept, and saved when it is back."),
+      this.#banner,
       button("Try now", { class: "text-button", onclick: () => session.connect() }),
     );
   }
 
   render(state: AppState): void {
-    const { phase } = state.connection;
-    this.banner.hidden = !(phase === "lost" || (phase === "connecting" && state.status !== null));
+    const { phase, wasLost } = state.connection;
+    this.banner.hidden = !(wasLost && (phase === "lost" || phase === "connecting"));
+    setText(this.#banner, state.status === null ? neverReached : lost);
     keyed(
       this.element,
       state.notices,
