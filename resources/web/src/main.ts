@@ -7,6 +7,7 @@ import { loadPreferences } from "./client/preferences";
 import { Session } from "./client/session";
 import { Store } from "./client/store";
 import { initialState } from "./state/app_state";
+import { isIdle } from "./state/text_sync";
 import { Studio } from "./view/studio";
 
 const store = new Store(initialState(loadPreferences()));
@@ -15,5 +16,10 @@ const session = new Session(store, new URL("ws", `${scheme}//${location.host}${l
 
 new Studio(session);
 session.connect();
-// What was typed in the last moment goes out before the page is left; nothing asks the writer to stay.
+addEventListener("beforeunload", (event) => {
+  const { draft, connection } = store.state;
+  // Only what cannot be saved any more is worth asking about.
+  if (draft && connection.phase !== "open" && !isIdle(draft.sync)) event.preventDefault();
+});
+// What was typed in the last moment goes out before the page is left.
 addEventListener("pagehide", () => session.setComposing(false));

@@ -36,6 +36,7 @@ export class Compose {
   readonly element: HTMLElement;
   readonly instruction: HTMLTextAreaElement;
   readonly #session: Session;
+  readonly #focusPage: () => void;
   readonly #presets = h("div", { class: "presets", role: "group", "aria-label": "What to do" });
   readonly #buttons = h("div", { class: "box__buttons" });
   readonly #bar = h("i", { class: "progress__bar" });
@@ -45,8 +46,9 @@ export class Compose {
   readonly #mini = new CellMap(32, false);
   #mode = "";
 
-  constructor(session: Session) {
+  constructor(session: Session, focusPage: () => void) {
     this.#session = session;
+    this.#focusPage = focusPage;
     this.instruction = h("textarea", {
       id: "instruction",
       class: "box__field",
@@ -104,7 +106,7 @@ export class Compose {
       this.#buttons.replaceChildren(
         ...this.#buttonsFor(mode, tray, draft === null || state.connection.phase !== "open"),
       );
-      if (hadFocus) this.instruction.focus(); // focus is never lost with the button that had it
+      if (hadFocus) this.#keepFocus(live !== null);
     }
     this.#progress.hidden = live === null;
     if (live) {
@@ -118,6 +120,12 @@ export class Compose {
     const inspected = draft && live ? inspectedLane(draft) : null;
     setAttribute(this.element, "data-running", live !== null && inspected?.lane.frame != null ? "true" : null);
     if (inspected?.lane.frame) this.#mini.render(inspected.lane.frame);
+  }
+
+  /** Focus is never lost with the button that had it. A phone's keyboard stays away: nobody asked for it. */
+  #keepFocus(isRunning: boolean): void {
+    if (isRunning) this.#buttons.querySelector<HTMLElement>("button:last-child")?.focus();
+    else if (!matchMedia("(pointer: coarse)").matches) this.#focusPage();
   }
 
   #renderPresets(state: AppState): void {

@@ -75,6 +75,9 @@ export function footInWords(state: AppState, draft: DraftView, mode: Mode, live:
       ];
     }
     default:
-      return [scope(state, draft), "Enter runs · Esc stops and restores · Ctrl+L locks · Ctrl+R re-noises the selection"];
+      return [
+        scope(state, draft),
+        "Enter runs · Esc stops and restores · Ctrl+L locks · Ctrl+R re-noises the selection",
+      ];
   }
 }

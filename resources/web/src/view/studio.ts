@@ -53,7 +53,7 @@ export class Studio {
     this.#header = new Header(session, commands);
     this.#library = new Library(session);
     this.#page = new Page(session, commands, () => this.#library.chooseFile());
-    this.#compose = new Compose(session);
+    this.#compose = new Compose(session, () => this.#page.editor.focus());
     this.#inspector = new Inspector(session);
     const notices = new Notices(session);
     const dialogs = [

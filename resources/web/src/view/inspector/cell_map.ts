@@ -6,7 +6,7 @@
 
 import { entropyLevel, wordStandInWords } from "../../state/format";
 import type { Frame } from "../../wire/runs";
-import { h } from "../dom";
+import { h, setAttribute } from "../dom";
 
 export class CellMap {
   readonly element: HTMLElement;
@@ -63,7 +63,7 @@ export class CellMap {
       if (look === this.#looks[i]) return;
       cell.className = this.#looks[i] = look;
     });
-    if (this.element.hasAttribute("role")) this.element.ariaValueMax = String(Math.max(0, cells - 1));
+    if (this.element.hasAttribute("role")) setAttribute(this.element, "aria-valuemax", String(Math.max(0, cells - 1)));
   }
 
   #lookOf(frame: Frame, position: number): string {
@@ -88,8 +88,8 @@ export class CellMap {
     this.#looks[this.#cursor] = ""; // painted anew with the next frame
     this.#cursor = Math.max(0, Math.min(position, this.#cells.length - 1));
     this.#cells[this.#cursor]?.classList.add("cell--cursor");
-    this.element.ariaValueNow = String(this.#cursor);
-    this.element.ariaValueText = this.#describe(this.#cursor);
+    setAttribute(this.element, "aria-valuenow", String(this.#cursor));
+    setAttribute(this.element, "aria-valuetext", this.#describe(this.#cursor));
   }
 
   #pressed(event: KeyboardEvent): void {

@@ -77,13 +77,14 @@ export class Timeline {
     const scale = Math.max(1, at?.scale ?? 1);
     setAttribute(this.#slider, "max", String(scale));
     if (this.#slider.value !== String(step)) this.#slider.value = String(step);
-    this.#slider.ariaValueText = off ? "No steps yet" : `Step ${step} of ${steps}`;
+    setAttribute(this.#slider, "aria-valuetext", off ? "No steps yet" : `Step ${step} of ${steps}`);
     this.#slider.style.setProperty("--share", String(scale > 1 ? (step - 1) / (scale - 1) : 0));
     const label = at?.playing ? "Stop playing" : "Play the steps";
     if (label === this.#playShown) return;
     this.#playShown = label;
     this.#play.replaceChildren(icon(at?.playing ? "pause" : "play"));
-    this.#play.ariaLabel = this.#play.title = label;
+    this.#play.title = label;
+    this.#play.setAttribute("aria-label", label);
   }
 
   /** For a heading: "step 17". */

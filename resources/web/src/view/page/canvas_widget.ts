@@ -8,7 +8,7 @@ import { WidgetType } from "@codemirror/view";
 import { entropyLevel, latenessLevel, wordStandInWords } from "../../state/format";
 import type { CanvasContent } from "../../state/page_marks";
 import type { Frame } from "../../wire/runs";
-import { h, setText } from "../dom";
+import { h, setAttribute, setText } from "../dom";
 
 export interface CanvasHandlers {
   /** A word was clicked; `locks` with Alt. */
@@ -70,7 +70,7 @@ class CanvasPainter {
     if (!this.#element || !this.#chip || !this.#settled) return;
     const { frame } = content;
     const label = `${content.name}, ${content.isHistory ? "an earlier step" : "under way"}`;
-    if (this.#element.ariaLabel !== label) this.#element.ariaLabel = label;
+    setAttribute(this.#element, "aria-label", label);
     setText(this.#chip, frame ? `${content.name} · step ${frame.step}` : content.name);
     setText(this.#settled, content.settled);
     this.#paintTokens(frame, entropyShown, content.lateness);

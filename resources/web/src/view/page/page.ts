@@ -39,7 +39,7 @@ export class Page {
   constructor(session: Session, commands: readonly Command[], chooseFile: () => void) {
     this.#session = session;
     this.#bar = new SelectionBar(session, commands);
-    this.#card = new WordCardView(session);
+    this.#card = new WordCardView(session, () => this.editor.focus());
     this.#empty = h(
       "div",
       { class: "page__empty", hidden: true },

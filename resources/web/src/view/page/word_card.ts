@@ -21,10 +21,13 @@ function legible(text: string): string {
 export class WordCardView {
   readonly element = h("section", { class: "word-card", role: "dialog", hidden: true });
   readonly #session: Session;
+  readonly #focusPage: () => void;
   #shown: WordCard | null = null;
+  #cameFrom: HTMLElement | null = null;
 
-  constructor(session: Session) {
+  constructor(session: Session, focusPage: () => void) {
     this.#session = session;
+    this.#focusPage = focusPage;
     this.element.addEventListener("keydown", (event) => this.#move(event));
   }
 
@@ -38,8 +41,11 @@ export class WordCardView {
     const hadFocus = this.element.contains(document.activeElement);
     this.#shown = card;
     this.element.hidden = card === null;
-    if (!card) return false;
-    this.element.ariaLabel = `Alternatives for “${card.word}”`;
+    if (!card) {
+      if (hadFocus) this.#giveFocusBack();
+      return false;
+    }
+    this.element.setAttribute("aria-label", `Alternatives for “${card.word}”`);
     const view = state.draft?.runs.find((one) => one.run.id === card.run);
     const isLive = view !== undefined && !hasEnded(view.run) && card.step === null;
     this.element.replaceChildren(
@@ -57,11 +63,18 @@ export class WordCardView {
       h("p", { class: "word-card__help" }, isLive ? "Click takes a word, Alt+click locks it" : "Click takes a word"),
       isLive ? this.#lockButton(card) : "",
     );
+    if (isNew && !hadFocus) this.#cameFrom = document.activeElement as HTMLElement | null;
     if (isNew || hadFocus)
       (this.element.querySelector<HTMLElement>(".word-card__choice") ?? this.element.querySelector("button"))?.focus({
         preventScroll: true,
       });
     return true;
+  }
+
+  /** To where the card was asked for. */
+  #giveFocusBack(): void {
+    if (this.#cameFrom?.isConnected && this.#cameFrom !== document.body) this.#cameFrom.focus();
+    else this.#focusPage();
   }
 
   #choices(card: WordCard): HTMLElement {
