@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Palimpsest developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// Every action of the studio with its name, its place in the menu and its key. Menus, keys and the list of keys are made
-// of this one table, so that there is no key without a visible command.
+// Every action of the studio with its name, its place in the menu and its key. Menus, keys and the list of keys are
+// made of this one table, so that there is no key without a visible command.
 
 import { liveRun } from "../state/reduce_runs";
 import { isTray, openProposals } from "../state/page_marks";

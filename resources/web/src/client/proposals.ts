@@ -9,7 +9,10 @@ import type { Proposal } from "../wire/proposals";
 import { idleDraft } from "./draft";
 import type { Session } from "./session";
 
-/** The proposal with several alternatives that keys are about: the first open one at or behind the caret, else the first. */
+/**
+ * The proposal with several alternatives that keys are about: the first open one at or behind the caret, else the
+ * first.
+ */
 export function currentTray(session: Session): Proposal | null {
   const { draft } = session.store.state;
   const trays = openProposals(draft).filter(isTray);

@@ -113,8 +113,8 @@ export function wordStandInWords(hundredthsOfNat: number, mark: string): string 
 }
 
 /**
- * How late a word settled, as a level of unrest: 0 in the first third of the steps, 4 not at all. What is looked at after
- * the run, when no word is unsettled any more.
+ * How late a word settled, as a level of unrest: 0 in the first third of the steps, 4 not at all. What is looked at
+ * after the run, when no word is unsettled any more.
  */
 export function latenessLevel(unsettledUntil: number, steps: number): number {
   const share = steps > 1 ? unsettledUntil / steps : 0;

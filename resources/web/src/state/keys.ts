@@ -13,7 +13,10 @@ export interface KeyPress {
   shiftKey: boolean;
 }
 
-/** The combination as it is written in the list of keys. The Command key of a Mac counts as Ctrl. "" for a modifier alone. */
+/**
+ * The combination as it is written in the list of keys. The Command key of a Mac counts as Ctrl. "" for a modifier
+ * alone.
+ */
 export function keyName(press: KeyPress): string {
   if (["Control", "Shift", "Alt", "Meta", "AltGraph", "Dead", "Process"].includes(press.key)) return "";
   // With Alt held, layouts put other signs on letters and digits: the key's place says which one is meant.

@@ -146,7 +146,9 @@ function latenessOf(view: RunView): PageMark[] {
   });
 }
 
-/** Where the step of the history that is looked at can be shown in the text: while its run is under way or undecided. */
+/**
+ * Where the step of the history that is looked at can be shown in the text: while its run is under way or undecided.
+ */
 export function historyPlace(draft: DraftView): { start: number; end: number } | null {
   const { history } = draft;
   const view = history && draft.runs.find((one) => one.run.id === history.run);

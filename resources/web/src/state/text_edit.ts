@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Palimpsest developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// Edits of a text and how they move over each other: the same rules as the server's (app/editing/text_edit.h), so that a
-// window that shows its own typing at once ends with the same text as everybody else. Pure.
+// Edits of a text and how they move over each other: the same rules as the server's (app/editing/text_edit.h), so that
+// a window that shows its own typing at once ends with the same text as everybody else. Pure.
 
 import type { Span } from "../wire/drafts";
 
@@ -34,8 +34,9 @@ export function movedEdit(edit: TextEdit, over: TextEdit, order: EditOrder): Tex
 }
 
 /**
- * Where a stretch of text stands after an edit. Insertions at its borders stay outside, those inside belong to it; an empty
- * span moves behind what is inserted at its place; one that is replaced as a whole becomes empty in front of the new text.
+ * Where a stretch of text stands after an edit. Insertions at its borders stay outside, those inside belong to it; an
+ * empty span moves behind what is inserted at its place; one that is replaced as a whole becomes empty in front of the
+ * new text.
  */
 export function movedSpan<T extends Span>(span: T, over: TextEdit): T {
   const { start, end } = span;

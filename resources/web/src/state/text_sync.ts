@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Palimpsest developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// One window's share of a text that several windows write: what the server has confirmed, the one edit that is under way
-// to it, and what was typed since. Pure; who sends and who shows is elsewhere.
+// One window's share of a text that several windows write: what the server has confirmed, the one edit that is under
+// way to it, and what was typed since. Pure; who sends and who shows is elsewhere.
 
 import {
   type EditOrder,
@@ -122,9 +122,9 @@ export function withRemoteEdit(
 }
 
 /**
- * Goes on with a text that was fetched anew, after the connection was lost or the texts came apart. What was typed and not
- * confirmed is put on top of it. Whether the edit under way had arrived is told by which of the two texts the new one is
- * nearer to.
+ * Goes on with a text that was fetched anew, after the connection was lost or the texts came apart. What was typed and
+ * not confirmed is put on top of it. Whether the edit under way had arrived is told by which of the two texts the new
+ * one is nearer to.
  */
 export function rebased(sync: TextSync, version: number, text: string): { sync: TextSync; local: string } {
   let base = sync.confirmed;

@@ -18,8 +18,8 @@ export function positionAt(frame: Frame, offset: number): number | null {
 }
 
 /**
- * Where the words of a change stand in the last frame of their lane. Null if the lane is not known any more, has more than
- * one canvas, or ended with another text than what is proposed.
+ * Where the words of a change stand in the last frame of their lane. Null if the lane is not known any more, has more
+ * than one canvas, or ended with another text than what is proposed.
  */
 export function placeOfChange(
   draft: DraftView,

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Palimpsest developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// Sentences that come and go at the edge: what went wrong and what was done. And the line that says that the connection is
-// lost, with its way out.
+// Sentences that come and go at the edge: what went wrong and what was done. And the line that says that the connection
+// is lost, with its way out.
 
 import type { Session } from "../client/session";
 import type { AppState, Notice } from "../state/app_state";

@@ -48,7 +48,8 @@ export function listenToKeys(session: Session, commands: readonly Command[]): vo
     const command = commands.find((one) => keysOf(one, store.state).includes(name));
     if (!command) return;
     const isEnabled = command.isEnabled(store.state);
-    if (!isEnabled && isPlainField(target)) return; // Ctrl+Enter runs what stands in the box, if nothing is to be accepted
+    // With nothing to accept, Ctrl+Enter runs what stands in the box.
+    if (!isEnabled && isPlainField(target)) return;
     // A known key never falls through to the browser, which would reload or leave the page.
     event.preventDefault();
     event.stopPropagation();

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Palimpsest developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// The canvas as a map: one cell a position, shaded by how unsettled it is. With arrow keys one cell is looked at, and Enter
-// shows what else may stand there, so that every word can be reached without a pointer.
+// The canvas as a map: one cell a position, shaded by how unsettled it is. With arrow keys one cell is looked at, and
+// Enter shows what else may stand there, so that every word can be reached without a pointer.
 
 import { entropyLevel, wordStandInWords } from "../../state/format";
 import type { Frame } from "../../wire/runs";

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Palimpsest developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// A canvas under way, in the place of the text that it will replace. The element belongs to CodeMirror; what stands in it
-// is painted from the newest frame, token by token, touching only what changed.
+// A canvas under way, in the place of the text that it will replace. The element belongs to CodeMirror; what stands in
+// it is painted from the newest frame, token by token, touching only what changed.
 
 import { WidgetType } from "@codemirror/view";
 import { entropyLevel, latenessLevel, wordStandInWords } from "../../state/format";

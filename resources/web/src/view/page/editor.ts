@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Palimpsest developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// The writing surface: CodeMirror shows the text of the state and tells it what the writer typed. It holds no history of
-// its own; undo and redo are the server's.
+// The writing surface: CodeMirror shows the text of the state and tells it what the writer typed. It holds no history
+// of its own; undo and redo are the server's.
 
 import { standardKeymap } from "@codemirror/commands";
 import { Annotation, EditorSelection, EditorState, Transaction } from "@codemirror/state";

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Palimpsest developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// Each paragraph runs in the direction of its first letter that has one. CodeMirror has to know, so the attribute goes on
-// the lines that are on the screen. Blank lines between paragraphs are lower than lines of text.
+// Each paragraph runs in the direction of its first letter that has one. CodeMirror has to know, so the attribute goes
+// on the lines that are on the screen. Blank lines between paragraphs are lower than lines of text.
 
 import { RangeSetBuilder } from "@codemirror/state";
 import { Decoration, type DecorationSet, type EditorView, ViewPlugin, type ViewUpdate } from "@codemirror/view";

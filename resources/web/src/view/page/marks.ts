@@ -62,7 +62,9 @@ function rangesOf(mark: PageMark, doc: Text, painters: CanvasPainters, handlers:
   }
 }
 
-/** Marks are told in the text of the state, which the editor may be a moment behind of: what lies outside is left out. */
+/**
+ * Marks are told in the text of the state, which the editor may be a moment behind of: what lies outside is left out.
+ */
 function fits(mark: PageMark, length: number): boolean {
   const [start, end] = "at" in mark ? [mark.at, mark.at] : [mark.start, mark.end];
   return start >= 0 && start <= end && end <= length;

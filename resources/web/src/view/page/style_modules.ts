@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Palimpsest developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// Stands in for `style-mod` when the page is bundled (build.mjs). CodeMirror mounts its rules through that package, which
-// writes a <style> element into a document; the page's Content-Security-Policy forbids those. Here the same rules go into
-// a constructed style sheet, which needs no permission.
+// Stands in for `style-mod` when the page is bundled (build.mjs). CodeMirror mounts its rules through that package,
+// which writes a <style> element into a document; the page's Content-Security-Policy forbids those. Here the same rules
+// go into a constructed style sheet, which needs no permission.
 
 import { StyleModule as Rules } from "../../../node_modules/style-mod/src/style-mod.js";
 
