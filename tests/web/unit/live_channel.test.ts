@@ -3,58 +3,11 @@
 
 import assert from "node:assert/strict";
 import { beforeEach, describe, test } from "node:test";
-import type {
-  ChannelEvents,
-  LiveChannel as Channel,
-  RequestError as Refused,
-} from "../../../resources/web/src/client/live_channel";
+import { storeKey } from "../../../resources/web/src/client/api_key";
+import { type ChannelEvents, LiveChannel, RequestError } from "../../../resources/web/src/client/live_channel";
+import { FakeSocket, server, stored } from "./fake_browser";
 
-/** A socket whose other end is the test. */
-class FakeSocket {
-  static readonly OPEN = 1;
-  static all: FakeSocket[] = [];
-  readyState = 0;
-  sent: { type: string; ref?: number }[] = [];
-  onmessage: ((event: { data: unknown }) => void) | null = null;
-  onclose: (() => void) | null = null;
-  readonly protocols: string[];
-
-  constructor(_url: string, protocols: string[]) {
-    this.protocols = protocols;
-    FakeSocket.all.push(this);
-  }
-  send(text: string): void {
-    this.sent.push(JSON.parse(text));
-  }
-  open(): void {
-    this.readyState = 1;
-  }
-  receive(message: object | string): void {
-    this.onmessage?.({ data: typeof message === "string" ? message : JSON.stringify(message) });
-  }
-  close(): void {
-    this.readyState = 3;
-    this.onclose?.();
-  }
-}
-
-const stored = new Map<string, string>();
-let modelsStatus = 200;
-Object.assign(globalThis, {
-  WebSocket: FakeSocket,
-  window: globalThis,
-  addEventListener: () => undefined,
-  sessionStorage: {
-    getItem: (key: string) => stored.get(key) ?? null,
-    setItem: (key: string, value: string) => stored.set(key, value),
-    removeItem: (key: string) => stored.delete(key),
-  },
-  fetch: () => Promise.resolve({ status: modelsStatus }),
-});
-const { LiveChannel, RequestError } = await import("../../../resources/web/src/client/live_channel");
-const { storeKey } = await import("../../../resources/web/src/client/api_key");
-
-function started(): { channel: Channel; socket: FakeSocket; log: string[] } {
+function started(): { channel: LiveChannel; socket: FakeSocket; log: string[] } {
   const log: string[] = [];
   const events: ChannelEvents = {
     message: (message) => log.push(message.type),
@@ -75,7 +28,7 @@ const never = new AbortController().signal;
 describe("the live channel", () => {
   beforeEach(() => {
     stored.clear();
-    modelsStatus = 200;
+    server.status = 200;
   });
 
   test("matches answers with requests, in any order", async () => {
@@ -93,7 +46,7 @@ describe("the live channel", () => {
     socket.receive({ type: "error", ref: socket.sent[0]?.ref, code: "stale", message: "The text has changed." });
     await assert.rejects(
       request,
-      (error: Refused) =>
+      (error: RequestError) =>
         error instanceof RequestError && error.code === "stale" && error.message === "The text has changed.",
     );
   });
@@ -102,10 +55,10 @@ describe("the live channel", () => {
     const { channel, socket, log } = started();
     const request = channel.request({ type: "undo", document: "d1" }, never);
     socket.close();
-    await assert.rejects(request, (error: Refused) => error.code === "lost");
+    await assert.rejects(request, (error: RequestError) => error.code === "lost");
     await assert.rejects(
       channel.request({ type: "undo", document: "d1" }, never),
-      (error: Refused) => error.code === "lost",
+      (error: RequestError) => error.code === "lost",
     );
     assert.equal(channel.send({ type: "close", document: "d1" }), false);
     assert.ok(log.includes("lost"));
@@ -118,7 +71,7 @@ describe("the live channel", () => {
     const giveUp = new AbortController();
     const request = channel.request({ type: "undo", document: "d1" }, giveUp.signal);
     giveUp.abort();
-    await assert.rejects(request, (error: Refused) => error.code === "aborted");
+    await assert.rejects(request, (error: RequestError) => error.code === "aborted");
     socket.receive({ type: "reply", ref: socket.sent[0]?.ref });
   });
 
@@ -135,7 +88,7 @@ describe("the live channel", () => {
   test("a refused key is asked for, and sent as a subprotocol", async () => {
     const { channel, socket, log } = started();
     assert.deepEqual(socket.protocols, ["palimpsest.v1"]);
-    modelsStatus = 401;
+    server.status = 401;
     socket.close();
     await new Promise((resolve) => setImmediate(resolve));
     assert.equal(log.at(-1), "key wanted");
