@@ -11,10 +11,11 @@ namespace palimpsest::kernels {
 
 namespace {
 
-// 64 x 64 outputs a block, 4 x 4 a thread, 16 inputs at a time.
+// 64 x 64 outputs a block, 4 x 4 a thread, 32 inputs at a time.
 constexpr int kTile = 64;
-constexpr int kDepth = 16;
+constexpr int kDepth = 32;
 constexpr int kThreads = 256;
+constexpr int kEach = kTile * kDepth / kThreads; // elements of each operand that a thread fetches
 constexpr int kPitch = kTile + 4; // float4 reads stay aligned, columns written side by side fall into different banks
 
 /// The weight's row that is column `column` of the tile: gated, a tile is 32 columns of the gate and the same of up.
@@ -31,6 +32,19 @@ __device__ std::int64_t weightRow(const Fp32GemmArgs &args, int column)
     return column < kTile / 2 ? place : inner + place;
 }
 
+/// Where element `at` of the weight's tile goes: neighbouring threads read neighbouring elements in either layout.
+struct Place
+{
+    int column;
+    int k;
+};
+
+template <WeightLayout kLayout>
+__device__ Place placeOf(int at)
+{
+    return kLayout == WeightLayout::OutputMajor ? Place{at / kDepth, at % kDepth} : Place{at % kTile, at / kTile};
+}
+
 /// A thread's rows are 4 ty + i, its columns 2 tx, 2 tx + 1, 32 + 2 tx, 33 + 2 tx.
 template <WeightLayout kLayout, bool kGated>
 __global__ __launch_bounds__(kThreads) void fp32GemmKernel(const Fp32GemmArgs args)
@@ -43,28 +57,40 @@ __global__ __launch_bounds__(kThreads) void fp32GemmKernel(const Fp32GemmArgs ar
     const int ty = thread / 16;
     const std::int64_t firstRow = static_cast<std::int64_t>(blockIdx.y) * kTile;
     float sum[4][4] = {};
+    float nextX[kEach];
+    float nextWeight[kEach];
+    const auto fetch = [&](std::int64_t first) {
+#pragma unroll
+        for (int i = 0; i < kEach; ++i) {
+            const int at = thread + i * kThreads;
+            const std::int64_t row = firstRow + at / kDepth;
+            const std::int64_t k = first + at % kDepth;
+            nextX[i] = row < args.rows && k < args.inputs ? args.x[row * args.inputs + k] : 0.0F;
+        }
+#pragma unroll
+        for (int i = 0; i < kEach; ++i) {
+            const Place place = placeOf<kLayout>(thread + i * kThreads);
+            const std::int64_t output = weightRow<kGated>(args, place.column);
+            const std::int64_t input = first + place.k;
+            const bool inside = output < args.outputs && input < args.inputs;
+            const std::int64_t source =
+                kLayout == WeightLayout::OutputMajor ? output * args.inputs + input : input * args.outputs + output;
+            nextWeight[i] = inside ? ptx::fromBf16(args.weight[source]) : 0.0F;
+        }
+    };
+    fetch(0);
     for (std::int64_t first = 0; first < args.inputs; first += kDepth) {
         __syncthreads();
 #pragma unroll
-        for (int i = thread; i < kTile * kDepth; i += kThreads) {
-            const int column = i / kDepth;
-            const int k = i % kDepth;
-            const std::int64_t row = firstRow + column;
-            const bool inside = row < args.rows && first + k < args.inputs;
-            x[k][column] = inside ? args.x[row * args.inputs + first + k] : 0.0F;
-        }
-#pragma unroll
-        for (int i = thread; i < kTile * kDepth; i += kThreads) {
-            const int column = kLayout == WeightLayout::OutputMajor ? i / kDepth : i % kTile;
-            const int k = kLayout == WeightLayout::OutputMajor ? i % kDepth : i / kTile;
-            const std::int64_t output = weightRow<kGated>(args, column);
-            const std::int64_t input = first + k;
-            const bool inside = output < args.outputs && input < args.inputs;
-            const std::int64_t place =
-                kLayout == WeightLayout::OutputMajor ? output * args.inputs + input : input * args.outputs + output;
-            weight[k][column] = inside ? ptx::fromBf16(args.weight[place]) : 0.0F;
+        for (int i = 0; i < kEach; ++i) {
+            const int at = thread + i * kThreads;
+            x[at % kDepth][at / kDepth] = nextX[i];
+            const Place place = placeOf<kLayout>(at);
+            weight[place.k][place.column] = nextWeight[i];
         }
         __syncthreads();
+        if (first + kDepth < args.inputs)
+            fetch(first + kDepth); // under way while this tile is multiplied
 #pragma unroll
         for (int k = 0; k < kDepth; ++k) {
             const float4 rows = *reinterpret_cast<const float4 *>(&x[k][4 * ty]);

@@ -28,7 +28,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::string_view kExamples =
     "  palimpsest bench                              no context, 1024 and 4096 tokens; 1 and 4 canvases\n"
-    "  palimpsest bench --context 0 --batch 1 --batch 8 --steps 20\n"
+    "  palimpsest bench --context 0,512 --batch 1,8 --steps 20\n"
     "  palimpsest bench --threads 1 --json           for programs\n";
 
 constexpr std::uint64_t kSeed = 1;
@@ -290,10 +290,14 @@ Command addBenchCommand(CLI::App &program)
     CLI::App *command =
         program.add_subcommand("bench", "Measure milliseconds a denoising step, beside what the machine's "
                                         "matrix products would allow");
-    command->add_option("--context", options->contexts, "Tokens in front of the canvas; may be given several times")
+    command
+        ->add_option("--context", options->contexts,
+                     "Tokens in front of the canvas; several with commas, or given again")
+        ->delimiter(',')
         ->check(CLI::NonNegativeNumber)
         ->allow_extra_args(false);
-    command->add_option("--batch", options->batches, "Canvases in one step; may be given several times")
+    command->add_option("--batch", options->batches, "Canvases in one step; several with commas, or given again")
+        ->delimiter(',')
         ->check(CLI::Range(1, 64))
         ->allow_extra_args(false);
     command->add_option("--steps", options->steps, "Steps to measure; the median counts")

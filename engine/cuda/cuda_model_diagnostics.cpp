@@ -125,7 +125,10 @@ void CudaModel::runLayer(std::int64_t layer, const DenoiseJob &job, std::vector<
     const StepShape shape = prepareStep({&job, 1});
     x.resize(static_cast<std::size_t>(shape.rows() * m_config.hiddenSize));
     m_device->synchronise();
-    m_device->check(cudaMemcpy(m_state->activations.x, x.data(), x.size() * sizeof(float), cudaMemcpyHostToDevice),
+    // On the model's own stream: a plain copy may still be under way when it returns, and this stream waits for no
+    // other.
+    m_device->check(cudaMemcpyAsync(m_state->activations.x, x.data(), x.size() * sizeof(float), cudaMemcpyHostToDevice,
+                                    m_device->stream()),
                     "send a layer's input");
     const std::unique_ptr<Forward> pass = forward();
     const LayerProbe probe = probeInto(trace, shape.rows());
@@ -181,9 +184,10 @@ void CudaModel::setCached(const Sequence &sequence, std::int64_t layer, std::int
     std::ranges::transform(values, rounded.begin(), floatToBf16);
     const void *const source =
         m_precision == Precision::Fp32 ? static_cast<const void *>(values.data()) : rounded.data();
-    m_device->check(cudaMemcpy2D(place.first, place.pitch, source, place.headBytes, place.headBytes, place.heads,
-                                 cudaMemcpyHostToDevice),
+    m_device->check(cudaMemcpy2DAsync(place.first, place.pitch, source, place.headBytes, place.headBytes, place.heads,
+                                      cudaMemcpyHostToDevice, m_device->stream()),
                     "write the cache");
+    m_device->synchronise();
 }
 
 } // namespace palimpsest::cuda

@@ -3,10 +3,12 @@
 
 #include "engine/cuda/device.h"
 
+#include "engine/cuda/device_context.h"
 #include "engine/error.h"
 #include "kernels/chip.h"
 
 #include <array>
+#include <dlfcn.h>
 
 namespace palimpsest::cuda {
 
@@ -19,10 +21,27 @@ std::string versionText(int version)
     return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
+/// What the driver itself says; 0 where there is none. The runtime gives 0 also for one that it finds too old to talk
+/// to.
+int driverVersion()
+{
+    int version = 0;
+    if (cudaDriverGetVersion(&version) == cudaSuccess && version != 0)
+        return version;
+    void *const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr)
+        return 0;
+    const auto ask = reinterpret_cast<int (*)(int *)>(dlsym(library, "cuDriverGetVersion"));
+    if (ask == nullptr || ask(&version) != 0)
+        version = 0;
+    dlclose(library);
+    return version;
+}
+
 std::string driverProblem()
 {
-    int driver = 0;
-    if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0)
+    const int driver = driverVersion();
+    if (driver == 0)
         return "no NVIDIA driver is installed";
     if (driver / 1000 < CUDART_VERSION / 1000)
         return "the NVIDIA driver is too old: it supports CUDA " + versionText(driver) + ", needed is CUDA " +
@@ -100,7 +119,7 @@ Device::~Device()
 
 void Device::open()
 {
-    check(cudaSetDevice(m_index), "select the device");
+    check(enterContext(m_index), "set up the device, which takes some 500 MiB of its memory");
     cudaDeviceProp properties{};
     check(cudaGetDeviceProperties(&properties, m_index), "read the device's properties");
     m_name = properties.name;
@@ -117,8 +136,12 @@ void Device::check(cudaError_t status, const char *doing)
     if (m_lost)
         throw Error(ErrorKind::Backend, m_name + ": could not " + doing + ", the device failed before");
     const std::string text = m_name + ": could not " + doing + ": " + cudaGetErrorString(status);
-    if (status == cudaErrorMemoryAllocation)
+    if (status == cudaErrorMemoryAllocation) {
+        if (m_stream ==
+            nullptr) // without a context: asking for the free memory would try to make one, see enterContext()
+            throw Error(ErrorKind::OutOfMemory, text);
         throw Error(ErrorKind::OutOfMemory, text + " (" + std::to_string(freeBytes() >> 20) + " MiB free)");
+    }
     m_lost = !leavesDeviceUsable(status);
     throw Error(ErrorKind::Backend, text);
 }
@@ -135,6 +158,7 @@ std::int64_t Device::freeBytes()
 void Device::restart()
 {
     ++m_epoch; // whatever comes of it, what was in memory is gone
+    m_stream = nullptr;
     const cudaError_t status = cudaDeviceReset();
     if (status != cudaSuccess) {
         (void)cudaGetLastError();

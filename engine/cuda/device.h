@@ -47,7 +47,7 @@ private:
     void open();
 
     int m_index;
-    std::string m_name;
+    std::string m_name = "the NVIDIA device";
     cudaStream_t m_stream = nullptr;
     std::uint64_t m_epoch = 0;
     bool m_lost = false;

@@ -46,7 +46,16 @@ void StepGraphs::run(const StepShape &shape, const std::function<void()> &launch
     Entry &entry = m_entries.front();
     if (entry.graph == nullptr)
         capture(entry, launch);
-    m_device->check(cudaGraphLaunch(entry.graph, m_device->stream()), "start a denoising step");
+    const cudaError_t status =
+        entry.graph == nullptr ? cudaErrorMemoryAllocation : cudaGraphLaunch(entry.graph, m_device->stream());
+    if (status == cudaErrorMemoryAllocation) {
+        // A graph needs some megabytes, which another program may have taken; kernel by kernel needs none.
+        (void)cudaGetLastError();
+        drop(entry);
+        launch();
+        return;
+    }
+    m_device->check(status, "start a denoising step");
     ++m_replays;
 }
 
@@ -66,7 +75,10 @@ void StepGraphs::capture(Entry &entry, const std::function<void()> &launch)
     m_device->check(cudaStreamEndCapture(m_device->stream(), &graph), "capture a denoising step");
     const cudaError_t status = cudaGraphInstantiate(&entry.graph, graph, 0);
     (void)cudaGraphDestroy(graph);
-    m_device->check(status, "prepare a denoising step");
+    if (status == cudaErrorMemoryAllocation)
+        entry.graph = nullptr; // for the caller to do without
+    else
+        m_device->check(status, "prepare a denoising step");
 }
 
 } // namespace palimpsest::cuda

@@ -16,7 +16,8 @@ namespace palimpsest::cuda {
 /// The captured graphs of denoising steps, one a shape.
 ///
 /// The first step of a shape is launched kernel by kernel (which also loads the kernels, and a shape may never come
-/// again), the second one captured, later ones replayed. The results do not depend on the way.
+/// again), the second one captured, later ones replayed; where there is no memory for a graph, steps go on kernel by
+/// kernel. The results do not depend on the way.
 class StepGraphs
 {
 public:
@@ -38,6 +39,7 @@ private:
         cudaGraphExec_t graph = nullptr; ///< null until captured
     };
 
+    /// Leaves `graph` null where the device has no memory for one.
     void capture(Entry &entry, const std::function<void()> &launch);
     void drop(Entry &entry) noexcept;
 

@@ -15,7 +15,7 @@ using namespace palimpsest::kernels;
 int main()
 {
     constexpr std::int64_t kOutputs = 1024;
-    constexpr std::int64_t kInputs = 512;
+    constexpr std::int64_t kInputs = 2048;
     constexpr std::int64_t kGroup = 128;
     constexpr std::int64_t kRows = 5;
     constexpr Bf16 kOne = 0x3F80;
@@ -27,6 +27,7 @@ int main()
     const DeviceVector<float> dequantised(kOutputs * kInputs);
     const DeviceVector<Bf16> x(std::vector<Bf16>(kRows * kInputs, kOne));
     const DeviceVector<float> y(kRows * kOutputs);
+    const DeviceVector<std::uint8_t> workspace(w4LinearWorkspaceBytes(kRows, kOutputs, kInputs, kGroup) + 1);
 
     W4QuantizeArgs quantize{kOutputs, kInputs, kGroup, weights.data(), packed.data(), scale.data(), zero.data()};
     check(w4Quantize(quantize, nullptr));
@@ -48,6 +49,7 @@ int main()
     linear.x = x.data();
     linear.weights = blocks.data();
     linear.outFloat = y.data();
+    linear.workspace = workspace.data(); // optional: for matrices of few outputs the inputs are cut into parts
     check(w4Linear(linear, nullptr));
 
     W4DequantizeArgs dequantize{kOutputs,    kInputs,           kGroup, packed.data(), scale.data(),

@@ -28,6 +28,8 @@ public:
     {
     }
 
+    [[nodiscard]] bool wasCut() const { return m_cut; }
+
     void matchesTheReference(std::int64_t rows)
     {
         const std::string what = "w4Linear " + std::to_string(rows) + " x " + std::to_string(m_weights.columns) +
@@ -62,6 +64,7 @@ public:
                              nullptr),
            what);
         requireSameBits(out.host(what), roundedToBf16(found), what + ", rounded");
+        inParts(x, rows, sampled.size() == found.size() ? wanted : std::vector<double>{}, what);
         if (rows > 1) {
             std::vector<float> last =
                 run({x.end() - m_weights.columns, x.end()}, 1, kernels::W4Variant::Automatic, what);
@@ -70,6 +73,44 @@ public:
     }
 
 private:
+    /// The same with a workspace, where that cuts the product.
+    void inParts(const std::vector<kernels::Bf16> &x, std::int64_t rows, const std::vector<double> &wanted,
+                 const std::string &what)
+    {
+        const int parts = kernels::w4LinearParts(m_weights.rows, m_weights.columns, m_weights.groupSize);
+        if (parts == 1)
+            return;
+        m_cut = true;
+        const std::string name = what + " in " + std::to_string(parts) + " parts";
+        const DeviceArray<kernels::Bf16> input(x);
+        const DeviceArray<unsigned char> workspace(static_cast<std::size_t>(
+            kernels::w4LinearWorkspaceBytes(rows, m_weights.rows, m_weights.columns, m_weights.groupSize)));
+        const DeviceArray<float> out(static_cast<std::size_t>(rows * m_weights.rows));
+        const DeviceArray<kernels::Bf16> narrow(out.count());
+        kernels::W4LinearArgs args{.rows = rows,
+                                   .inputs = m_weights.columns,
+                                   .outputs = m_weights.rows,
+                                   .groupSize = m_weights.groupSize,
+                                   .x = input.data(),
+                                   .weights = m_blocks->data(),
+                                   .outFloat = out.data(),
+                                   .workspace = workspace.data()};
+        ok(kernels::w4Linear(args, nullptr), name);
+        (void)workspace.host(name + ", workspace");
+        const auto found = out.host(name);
+        if (!wanted.empty())
+            requireClose(found, wanted, kFloatBound, name);
+        args.outFloat = nullptr;
+        args.outBf16 = narrow.data();
+        ok(kernels::w4Linear(args, nullptr), name);
+        requireSameBits(narrow.host(name), roundedToBf16(found), name + ", rounded");
+        args.rows = 1; // the first row alone
+        ok(kernels::w4Linear(args, nullptr), name);
+        const auto alone = narrow.host(name);
+        requireSameBits(std::vector<kernels::Bf16>(alone.begin(), alone.begin() + m_weights.rows),
+                        roundedToBf16({found.begin(), found.begin() + m_weights.rows}), name + ", a row alone");
+    }
+
     std::vector<float> run(const std::vector<kernels::Bf16> &x, std::int64_t rows, kernels::W4Variant variant,
                            const std::string &what)
     {
@@ -90,6 +131,7 @@ private:
 
     RandomW4 m_weights;
     std::unique_ptr<DeviceArray<std::uint8_t>> m_blocks;
+    bool m_cut = false;
 };
 
 } // namespace
@@ -107,5 +149,12 @@ int main()
     Linear large(4096, 4096, 128);
     for (const std::int64_t rows : {1, 40, 1000})
         large.matchesTheReference(rows);
+    for (const std::int64_t outputs : {33, 1001}) // cut, compared whole
+        for (const std::int64_t group : {64, 128}) {
+            Linear cut(outputs, 1536, group);
+            for (const std::int64_t rows : {1, 7, 70})
+                cut.matchesTheReference(rows);
+            require(cut.wasCut(), "a narrow product was not cut");
+        }
     return finish("w4_linear");
 }

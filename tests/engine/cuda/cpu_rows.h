@@ -6,11 +6,13 @@
 #include "engine/cpu/row_sampler.h"
 
 #include <algorithm>
+#include <limits>
+#include <span>
 #include <vector>
 
 namespace palimpsest::gpu_check {
 
-/// What the CPU's head makes of one row of logits.
+/// What the CPU makes of one row of logits; with a soft-cap of 0 they are taken as they are.
 struct CpuRow
 {
     std::vector<float> processed; ///< [vocabulary]
@@ -26,9 +28,16 @@ struct CpuRow
     std::ranges::copy(logits, raw.begin());
     std::vector<float> row(raw.size());
     std::vector<float> maxima(blocks);
-    for (std::size_t block = 0; block < blocks; ++block)
-        maxima[block] = cpu::processBlock(cpu::rowKernels(), processing, static_cast<std::int64_t>(block),
-                                          raw.data() + block * kBlock, row.data() + block * kBlock);
+    if (processing.softcap == 0.0F) { // the head knows no model without one
+        std::ranges::fill(row, -std::numeric_limits<float>::infinity());
+        std::ranges::transform(logits, row.begin(), [&](float logit) { return logit / processing.temperature; });
+        for (std::size_t block = 0; block < blocks; ++block)
+            maxima[block] = std::ranges::max(std::span(row).subspan(block * kBlock, kBlock));
+    } else {
+        for (std::size_t block = 0; block < blocks; ++block)
+            maxima[block] = cpu::processBlock(cpu::rowKernels(), processing, static_cast<std::int64_t>(block),
+                                              raw.data() + block * kBlock, row.data() + block * kBlock);
+    }
     CpuRow made;
     made.processed.assign(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(logits.size()));
     (void)cpu::sampleRow(cpu::rowKernels(), noise, row, maxima, made.result);
