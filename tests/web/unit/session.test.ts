@@ -7,7 +7,7 @@ import { Session } from "../../../resources/web/src/client/session";
 import { Store } from "../../../resources/web/src/client/store";
 import { defaultPreferences, initialState } from "../../../resources/web/src/state/app_state";
 import { FakeSocket } from "./fake_browser";
-import { draftMessage, frame, runMessage } from "./samples";
+import { draftMessage, frame, proposalMessage, runMessage } from "./samples";
 
 const hello = {
   type: "hello",
@@ -151,6 +151,14 @@ test("why a run proposed nothing is told once", () => {
     window.store.state.notices.map((notice) => notice.text),
     ["Nothing to correct was found."],
   );
+});
+
+test("what was held back of a proposal is told once", () => {
+  const window = opened();
+  const noted = proposalMessage({ changes: [], note: "One correction was held back: it had no like in the text." });
+  window.socket.receive(noted);
+  window.socket.receive(noted);
+  assert.equal(window.store.state.notices.length, 1);
 });
 
 test("the list of drafts comes with the answer, unless the writer has typed on", async () => {

@@ -9,6 +9,7 @@ import { acknowledged, isIdle, takeNext } from "../state/text_sync";
 import { parseLibrary } from "../wire/drafts";
 import { type Json, number } from "../wire/fields";
 import type { ClientMessage, ServerMessage } from "../wire/messages";
+import type { Proposal } from "../wire/proposals";
 import type { Frame, Run } from "../wire/runs";
 import { LiveChannel, RequestError } from "./live_channel";
 import type { Store } from "./store";
@@ -123,6 +124,7 @@ export class Session {
   #receive(message: ServerMessage): void {
     if (message.type === "frame") this.#unseen.set(`${message.frame.run}/${message.frame.lane}`, message.frame);
     if (message.type === "run") this.#tellProblem(message.run);
+    if (message.type === "proposal") this.#tellNote(message.proposal);
     this.store.dispatch({ type: "server", message });
     if (message.type === "hello") this.#greeted();
     if (message.type === "error") this.complain(message.message);
@@ -137,6 +139,12 @@ export class Session {
     if (!known || hasEnded(known) || !hasEnded(run) || !run.problem) return;
     if (run.state === "failed") this.complain(run.problem);
     else this.tell(run.problem);
+  }
+
+  /** What was held back of a proposal, or why it was dropped, once. */
+  #tellNote(proposal: Proposal): void {
+    const known = this.store.state.draft?.proposals.find((one) => one.id === proposal.id);
+    if (proposal.note && proposal.note !== known?.note) this.tell(proposal.note);
   }
 
   /** Asks for the drafts with these words; changes of the list come by themselves from then on. */
