@@ -5,7 +5,8 @@
 
 #include "engine/error.h"
 
-#include <QMetaObject>
+#include <QCoreApplication>
+#include <QEvent>
 
 namespace palimpsest::documents {
 
@@ -17,8 +18,16 @@ void DocumentReplies::Box::put(Reply reply)
     replies.push_back(std::move(reply));
     if (replies.size() > 1)
         return; // it is awake
-    QMetaObject::invokeMethod(
-        receiver, [box = shared_from_this()] { box->callAll(); }, Qt::QueuedConnection);
+    QCoreApplication::postEvent(receiver, new QEvent(QEvent::User));
+}
+
+bool DocumentReplies::Receiver::event(QEvent *event)
+{
+    if (event->type() != QEvent::User)
+        return QObject::event(event);
+    const std::shared_ptr<Box> box = m_box; // a reply may destroy this
+    box->callAll();
+    return true;
 }
 
 void DocumentReplies::Box::callAll()
@@ -36,7 +45,7 @@ void DocumentReplies::Box::callAll()
     }
 }
 
-DocumentReplies::DocumentReplies() : m_box(std::make_shared<Box>())
+DocumentReplies::DocumentReplies()
 {
     m_box->receiver = &m_receiver;
 }

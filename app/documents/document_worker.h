@@ -35,7 +35,7 @@ private:
     friend class DocumentWorker;
 
     using Reply = std::function<void()>;
-    struct Box : std::enable_shared_from_this<Box>
+    struct Box
     {
         std::mutex mutex;
         std::deque<Reply> replies;
@@ -44,9 +44,19 @@ private:
         void put(Reply reply); ///< any thread
         void callAll();        ///< the receiver's thread
     };
+    /// Lives on the thread that gets the replies; an event wakes it.
+    class Receiver : public QObject
+    {
+    public:
+        explicit Receiver(std::shared_ptr<Box> box) : m_box(std::move(box)) {}
+        bool event(QEvent *event) override;
 
-    QObject m_receiver;
-    std::shared_ptr<Box> m_box;
+    private:
+        std::shared_ptr<Box> m_box;
+    };
+
+    std::shared_ptr<Box> m_box = std::make_shared<Box>();
+    Receiver m_receiver{m_box};
 };
 
 /// A document store on a thread of its own: whoever calls never waits for the disk.

@@ -302,7 +302,7 @@ fs::path DocumentStore::defaultFile()
 
 fs::path DocumentStore::moveAside(const fs::path &file)
 {
-    const fs::path aside = freeName(file.string() + ".damaged-" + timeStamp({}), "");
+    fs::path aside = freeName(file.string() + ".damaged-" + timeStamp({}), "");
     // The log first: if only one of the two moves succeeds, no new store meets an old log.
     if (const std::string log = file.string() + "-wal";
         ::rename(log.c_str(), (aside.string() + "-wal").c_str()) != 0 && errno != ENOENT)

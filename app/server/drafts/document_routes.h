@@ -27,6 +27,6 @@ using Imported = std::function<void(const DocumentSummary &)>;
 ///
 /// Errors are error objects: 400 for a text that is none, 404, 415 for forms, 503 for a store that another program has
 /// locked, 507 for a full disk. The handlers return at once; the worker outlives the server.
-void addDocumentRoutes(http::Routes &routes, DocumentWorker &worker, Imported imported = {});
+void addDocumentRoutes(http::Routes &routes, DocumentWorker &worker, Imported tell = {});
 
 } // namespace palimpsest::documents
