@@ -3,8 +3,8 @@
 
 #include "app/editing/draft_run.h"
 
-#include "app/editing/locked_words.h"
-#include "app/editing/typed_words.h"
+#include "app/editing/run_figures.h"
+#include "app/editing/run_offer.h"
 #include "app/editing/utf8_text.h"
 #include "engine/error.h"
 #include "engine/text_boundaries.h"
@@ -33,29 +33,12 @@ constexpr std::size_t kLanesWithAlternatives = 16;
 constexpr std::size_t kFewLanes = 8;
 constexpr std::chrono::milliseconds kMostTellDelay{500};
 
-/// Over a shorter time, a rate says nothing.
-constexpr double kShortestRatedMs = 50.0;
-
 std::vector<std::shared_ptr<const CanvasView>> viewsOf(const RunPlan &plan, const EditingModel &model)
 {
     std::vector<std::shared_ptr<const CanvasView>> views;
     for (const LanePlan &lane : plan.lanes())
         views.push_back(std::make_shared<CanvasView>(model.running->tokenizer, lane.layout));
     return views;
-}
-
-const QString kLeftOutLocked = QStringLiteral("Changes of locked words were left out.");
-
-QString withSentence(const QString &note, const QString &sentence)
-{
-    if (note.contains(sentence))
-        return note;
-    return note.isEmpty() ? sentence : note + u' ' + sentence;
-}
-
-[[noreturn]] void refuseStale(const std::string &message)
-{
-    throw Error(ErrorKind::InvalidArgument, message, kStaleSubject);
 }
 
 } // namespace
@@ -311,177 +294,13 @@ void DraftRun::end(RunState state, const QString &problem, Offer offer)
     Q_EMIT finished();
 }
 
-void DraftRun::requireRunning() const
+std::optional<Proposal> DraftRun::proposal(const StandingText &standing)
 {
-    if (ended())
-        refuseStale("the run has ended already");
-}
-
-DraftRun::Lane &DraftRun::requireLane(int lane, std::int64_t canvas)
-{
-    if (lane < 0 || static_cast<std::size_t>(lane) >= m_lanes.size())
-        throw Error(ErrorKind::NotFound,
-                    "the run has no lane " + std::to_string(lane) + "; it has " + std::to_string(m_lanes.size()),
-                    "lane");
-    Lane &found = m_lanes[static_cast<std::size_t>(lane)];
-    if (canvas != found.canvas)
-        refuseStale("canvas " + std::to_string(canvas) + " is not under way; canvas " + std::to_string(found.canvas) +
-                    " is");
-    return found;
-}
-
-void DraftRun::pause()
-{
-    requireRunning();
-    m_paused = true;
-    for (Lane &lane : m_lanes)
-        lane.ticket.pause();
-    Q_EMIT changed();
-}
-
-void DraftRun::resume()
-{
-    requireRunning();
-    m_paused = false;
-    for (Lane &lane : m_lanes)
-        lane.ticket.resume();
-    Q_EMIT changed();
-}
-
-void DraftRun::step()
-{
-    requireRunning();
-    if (!m_paused)
-        pause();
-    for (Lane &lane : m_lanes)
-        lane.ticket.step();
-}
-
-void DraftRun::stop(bool keepSettled)
-{
-    requireRunning();
-    if (keepSettled) {
-        drain(); // what has come in counts
-        if (ended())
-            return;
+    if (m_texts.alternatives.empty()) {
+        if (m_problem.isEmpty())
+            m_problem = m_texts.problem;
+        return std::nullopt;
     }
-    end(RunState::Stopped, {}, keepSettled ? Offer::WhatIsThere : Offer::Nothing);
-    tellChange();
-}
-
-void DraftRun::hold(int lane, std::int64_t canvas, const std::vector<HoldChange> &changes)
-{
-    requireRunning();
-    std::vector<Generation::Freeze> freezes;
-    for (const HoldChange &change : changes)
-        freezes.push_back({change.position, change.id});
-    requireLane(lane, canvas).ticket.freeze(canvas, std::move(freezes));
-}
-
-std::vector<std::int64_t> DraftRun::holdWord(int lane, std::int64_t canvas, std::int64_t position, bool held)
-{
-    requireRunning();
-    (void)requireLane(lane, canvas);
-    const RecordedStep *newest = m_history.newestStep(static_cast<std::size_t>(lane));
-    if (newest == nullptr)
-        refuseStale("the canvas has no words yet");
-    if (position < 0 || position >= static_cast<std::int64_t>(newest->argmax.size()))
-        throw Error(ErrorKind::InvalidArgument,
-                    "position is " + std::to_string(position) + ", wanted 0 to " +
-                        std::to_string(newest->argmax.size() - 1),
-                    "position");
-    const std::vector<std::int64_t> positions =
-        m_history.view(static_cast<std::size_t>(lane)).wordAround(canvas, newest->argmax, position);
-    std::vector<HoldChange> changes;
-    for (const std::int64_t each : positions)
-        changes.push_back({each, held ? std::optional(newest->argmax[static_cast<std::size_t>(each)]) : std::nullopt});
-    hold(lane, canvas, changes);
-    return positions;
-}
-
-PositionAlternatives DraftRun::alternatives(int lane, std::int64_t canvas, std::int64_t position, int step) const
-{
-    if (lane < 0 || static_cast<std::size_t>(lane) >= m_lanes.size())
-        throw Error(ErrorKind::NotFound, "the run has no lane " + std::to_string(lane), "lane");
-    const Lane &own = m_lanes[static_cast<std::size_t>(lane)];
-    const auto found = std::find_if(own.steps.rbegin(), own.steps.rend(), [canvas, step](const auto &event) {
-        return event->canvas == canvas && (step == 0 || event->step == step);
-    });
-    if (found == own.steps.rend())
-        throw Error(ErrorKind::NotFound, "the alternatives of that step are not kept", "step");
-    const std::vector<PositionResult> &positions = (*found)->positions;
-    if (position < 0 || static_cast<std::size_t>(position) >= positions.size())
-        throw Error(ErrorKind::NotFound, "the canvas has no position " + std::to_string(position), "position");
-    const PositionResult &result = positions[static_cast<std::size_t>(position)];
-    PositionAlternatives alternatives{.entropy = static_cast<double>(result.entropyNats), .choices = {}};
-    for (const Alternative &choice : result.alternatives)
-        alternatives.choices.push_back({choice.id, m_history.view(static_cast<std::size_t>(lane)).tokenText(choice.id),
-                                        static_cast<double>(choice.probability)});
-    return alternatives;
-}
-
-void DraftRun::draftEdited(const std::vector<AppliedEdit> &edits, const QString &text)
-{
-    bool isInside = false;
-    bool takesAway = false;
-    for (const AppliedEdit &applied : edits) {
-        if (!ended())
-            m_edits.push_back(applied.edit);
-        isInside = isInside || touches(applied.edit, m_span);
-        takesAway = takesAway || (touches(applied.edit, m_span) && moved(m_span, applied.edit).empty());
-        m_span = moved(m_span, applied.edit);
-        for (Lane &lane : m_lanes) {
-            if (touches(applied.edit, lane.span))
-                overtake(lane);
-            lane.span = moved(lane.span, applied.edit);
-        }
-    }
-    if (ended() || !isInside)
-        return;
-    if (takesAway) {
-        stop(false);
-        return;
-    }
-    m_typed = text.mid(m_span.start, m_span.length());
-    for (std::size_t lane = 0; lane < m_lanes.size(); ++lane)
-        holdTyped(lane);
-    endIfDone();
-    tellChange();
-}
-
-/// A passage that the writer works on is the writer's: what the model makes of it is not looked at.
-void DraftRun::overtake(Lane &lane)
-{
-    if (ended() || wish().action != RunAction::Proofread || hasEnded(lane.state))
-        return;
-    lane.overtaken = true;
-    lane.state = RunState::Stopped;
-    lane.ticket.cancel();
-    m_changed = true;
-}
-
-/// Has the canvas under way take over what was typed. Words that are typed letter by letter come again and again.
-void DraftRun::holdTyped(std::size_t lane)
-{
-    Lane &own = m_lanes[lane];
-    const std::optional<Frame> frame = m_history.newestFrame(lane);
-    const bool canHold = wish().action == RunAction::Rewrite || wish().action == RunAction::Renoise;
-    if (!canHold || !m_typed || !frame || frame->canvas != own.canvas || own.state != RunState::Running)
-        return;
-    std::vector<HoldChange> changes;
-    for (const std::int64_t position : own.typedHolds)
-        changes.push_back({position, std::nullopt});
-    own.typedHolds.clear();
-    for (const HoldChange &held : holdsForTyping(m_base, *m_typed, *frame, *m_setup.input.model->running->tokenizer)) {
-        changes.push_back(held);
-        own.typedHolds.push_back(held.position);
-    }
-    if (!changes.empty())
-        hold(static_cast<int>(lane), own.canvas, changes);
-}
-
-Proposal DraftRun::emptyProposal(const StandingText &standing) const
-{
     Proposal proposal;
     proposal.run = m_setup.id;
     proposal.action = wish().action;
@@ -496,75 +315,8 @@ Proposal DraftRun::emptyProposal(const StandingText &standing) const
                        .steps = m_figures->steps,
                        .canvases = m_figures->canvases,
                        .stops = m_texts.alternatives.front().stops};
-    return proposal;
-}
-
-/// The corrections of a proofreading, moved over what was typed meanwhile. Passages that were typed in have none.
-void DraftRun::addCorrections(Proposal &proposal, const StandingText &standing) const
-{
-    const qsizetype start = m_plan->span().start;
-    std::vector<TextEdit> corrections;
-    for (TextEdit correction : *m_texts.corrections) {
-        correction.span = {correction.span.start + start, correction.span.end + start};
-        bool isTouched = false;
-        for (const TextEdit &edit : m_edits) {
-            isTouched = isTouched || touches(edit, correction.span);
-            correction = moved(correction, edit, EditOrder::Later);
-        }
-        correction.span = {correction.span.start - m_span.start, correction.span.end - m_span.start};
-        if (isTouched)
-            continue;
-        if (touchesAny(correction, standing.locks))
-            proposal.note = withSentence(proposal.note, kLeftOutLocked);
-        else
-            corrections.push_back(std::move(correction));
-    }
-    if (corrections.empty())
-        return;
-    ProposalAlternative alternative = m_texts.alternatives.front();
-    alternative.text = withEdits(standing.text, corrections);
-    proposal.alternatives.push_back(std::move(alternative));
-    for (TextEdit &correction : corrections) {
-        const QString original = standing.text.mid(correction.span.start, correction.span.length());
-        proposal.changes.push_back({{correction.span.start + m_span.start, correction.span.end + m_span.start},
-                                    std::move(correction.text),
-                                    original,
-                                    ChangeState::Open});
-    }
-}
-
-void DraftRun::addAlternatives(Proposal &proposal, const StandingText &standing) const
-{
-    bool keptLocks = true;
-    for (ProposalAlternative alternative : m_texts.alternatives) {
-        const QString merged = mergedTyping(m_base, standing.text, alternative.text);
-        alternative.text = withEdits(standing.text, changesAround(standing.locks, standing.text, merged));
-        keptLocks = keptLocks && alternative.text == merged;
-        const bool isNew = alternative.text != standing.text &&
-                           std::none_of(proposal.alternatives.begin(), proposal.alternatives.end(),
-                                        [&alternative](const auto &other) { return other.text == alternative.text; });
-        if (isNew)
-            proposal.alternatives.push_back(std::move(alternative));
-    }
-    if (!keptLocks)
-        proposal.note = withSentence(proposal.note, kLeftOutLocked);
-    if (!proposal.alternatives.empty())
-        proposal = withChanges(std::move(proposal), standing);
-}
-
-std::optional<Proposal> DraftRun::proposal(const StandingText &standing)
-{
-    if (m_texts.alternatives.empty()) {
-        if (m_problem.isEmpty())
-            m_problem = m_texts.problem;
-        return std::nullopt;
-    }
-    Proposal proposal = emptyProposal(standing);
-    if (m_texts.corrections)
-        addCorrections(proposal, standing);
-    else
-        addAlternatives(proposal, standing);
-    if (!proposal.alternatives.empty())
+    const RunEnding ending{m_texts, m_plan->span().start, m_base, m_edits};
+    if (offerTexts(proposal, ending, standing))
         return proposal;
     if (m_problem.isEmpty())
         m_problem = QStringLiteral("The model would leave the text as it is.");
@@ -573,37 +325,18 @@ std::optional<Proposal> DraftRun::proposal(const StandingText &standing)
 
 RunFigures DraftRun::figures() const
 {
-    RunFigures figures;
-    double stepMs = 0.0;
-    for (const std::vector<CanvasCurve> &lane : m_history.curves()) {
-        for (const CanvasCurve &canvas : lane) {
-            figures.steps += static_cast<std::int64_t>(canvas.stepMs.size());
-            figures.canvases += canvas.steps > 0 ? 1 : 0;
-            for (const float ms : canvas.stepMs)
-                stepMs += static_cast<double>(ms);
-        }
-    }
-    std::int64_t tokens = 0;
+    FiguresInput input{.curves = m_history.curves(),
+                       .results = {},
+                       .firstDraftMs = m_firstDraftMs.value_or(0.0),
+                       .totalMs = static_cast<double>(m_clock.nsecsElapsed()) / 1e6,
+                       .words = m_texts.words};
+    if (input.words == 0 && !m_texts.alternatives.empty())
+        input.words = countWords(toUtf8(m_texts.alternatives.front().text));
     for (const Lane &lane : m_lanes) {
-        if (!lane.result)
-            continue;
-        tokens += static_cast<std::int64_t>(lane.result->tokens.size());
-        figures.promptTokens += lane.result->promptTokens;
-        figures.reusedTokens += lane.result->reusedPromptTokens;
+        if (lane.result)
+            input.results.push_back(&*lane.result);
     }
-    figures.stepMs = figures.steps > 0 ? stepMs / static_cast<double>(figures.steps) : 0.0;
-    figures.firstDraftMs = m_firstDraftMs.value_or(0.0);
-    figures.totalMs = static_cast<double>(m_clock.nsecsElapsed()) / 1e6;
-    if (figures.totalMs >= kShortestRatedMs) {
-        const double seconds = figures.totalMs / 1000.0;
-        if (!m_texts.alternatives.empty()) {
-            const std::int64_t words =
-                m_texts.words > 0 ? m_texts.words : countWords(toUtf8(m_texts.alternatives.front().text));
-            figures.wordsPerSecond = static_cast<double>(words) / seconds;
-        }
-        figures.tokensPerSecond = static_cast<double>(tokens) / seconds;
-    }
-    return figures;
+    return figuresOf(input);
 }
 
 RunState DraftRun::state() const

@@ -130,9 +130,6 @@ private:
     [[nodiscard]] Lane &requireLane(int lane, std::int64_t canvas);
     [[nodiscard]] RunState state() const;
     [[nodiscard]] RunFigures figures() const;
-    [[nodiscard]] Proposal emptyProposal(const StandingText &standing) const;
-    void addCorrections(Proposal &proposal, const StandingText &standing) const;
-    void addAlternatives(Proposal &proposal, const StandingText &standing) const;
     void holdTyped(std::size_t lane);
 
     Setup m_setup;

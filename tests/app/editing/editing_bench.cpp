@@ -69,8 +69,6 @@ FakeModel ScriptedModel::model() const
                 const std::string prompt = demoTokenizer()->decode(input.prefix, DecodeSpecial::Skip);
                 place->second = demoTokenizer()->encode(script.answer(prompt), SpecialTokens::PlainText);
             }
-            // Later canvases go on where the one before ended: it is part of the prefix then, so the answer is told
-            // from the first one by what was committed.
             const std::size_t at = input.position;
             const std::vector<TokenId> &ids = place->second;
             wanted = at < ids.size() ? ids[at] : idOf(at == ids.size() ? "<turn|>" : "<pad>");

@@ -20,7 +20,8 @@ namespace palimpsest::test {
 /// A model that answers as a test says, token by token over a few steps, and is never in doubt at the end.
 struct ScriptedModel
 {
-    /// The answer to a conversation, as text; "" ends it at once.
+    /// The answer to a conversation, as text; "" ends it at once. Of a longer one, the next canvas is asked for anew,
+    /// with the canvases before behind the conversation.
     std::function<std::string(const std::string &prompt)> answer = [](const std::string &) {
         return std::string("An answer.");
     };
