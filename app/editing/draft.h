@@ -161,8 +161,4 @@ private:
     std::vector<Step> m_redo;
 };
 
-/// The subject of the Error (InvalidArgument) that is thrown where the text has changed so that a request makes no
-/// sense any more: "stale". Studios show the new state; the endpoint's code is the same word.
-inline constexpr const char *kStaleSubject = "stale";
-
 } // namespace palimpsest::editing

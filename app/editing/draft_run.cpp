@@ -84,8 +84,16 @@ DraftRun::~DraftRun()
 
 void DraftRun::start()
 {
-    submit(0);
-    m_nextLane = 1;
+    for (bool isIn = false; !isIn; ++m_nextLane) {
+        try {
+            submit(m_nextLane);
+            isIn = true;
+        } catch (const Error &error) { // what stands in the way of the first lane that counts, stands in the run's
+            if (!isLeftOut(error) || m_nextLane + 1 == m_lanes.size())
+                throw;
+            m_lanes[m_nextLane].state = RunState::Failed;
+        }
+    }
     submitMore();
 }
 
@@ -240,9 +248,14 @@ void DraftRun::handle(std::size_t lane, const Error &error)
 {
     m_lanes[lane].state = RunState::Failed;
     m_changed = true;
-    // A passage that is too long for the model is left as it is; any other error would meet the other lanes as well.
-    if (wish().action != RunAction::Proofread || error.kind() != ErrorKind::ContextLength)
+    if (!isLeftOut(error))
         fail(QString::fromUtf8(error.what()));
+}
+
+/// A passage that is too long for the model is left as it is; any other error would meet the other lanes as well.
+bool DraftRun::isLeftOut(const Error &error) const
+{
+    return wish().action == RunAction::Proofread && error.kind() == ErrorKind::ContextLength;
 }
 
 /// Passages that were proofread already are worth keeping; half an answer is not.

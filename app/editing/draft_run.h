@@ -118,6 +118,7 @@ private:
     void handle(std::size_t lane, const CanvasEvent &event);
     void handle(std::size_t lane, GenerationResult &result);
     void handle(std::size_t lane, const Error &error);
+    [[nodiscard]] bool isLeftOut(const Error &error) const;
     void overtake(Lane &lane);
     void submitMore();
     void submit(std::size_t lane);

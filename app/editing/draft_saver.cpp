@@ -198,7 +198,8 @@ void DraftSaver::handle(std::future<Outcome> future)
     } catch (const Error &error) { // the edge to the store: said to the writer, and tried again
         spdlog::warn("the draft could not be saved: {}", error.what());
         setState(false, QString::fromUtf8(error.what()));
-        m_retry.start();
+        if (error.kind() != ErrorKind::NotFound) // deleted by another program: trying again does not bring it back
+            m_retry.start();
         return;
     }
     Save done = std::move(m_saves.front());

@@ -151,12 +151,16 @@ AppliedEdit DraftSession::edit(WindowId window, std::int64_t version, const Text
 
 std::int64_t DraftSession::undo()
 {
+    if (!draft().undoLabels().undo)
+        return draft().version();
     m_state->afterEdits(m_state->draft.undo(), kNobody, EditCause::Undo);
     return draft().version();
 }
 
 std::int64_t DraftSession::redo()
 {
+    if (!draft().undoLabels().redo)
+        return draft().version();
     m_state->afterEdits(m_state->draft.redo(), kNobody, EditCause::Redo);
     return draft().version();
 }

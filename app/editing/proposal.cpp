@@ -23,7 +23,7 @@ namespace {
 void requireOpen(const Proposal &proposal)
 {
     if (!proposal.isOpen())
-        refuse("the proposal is " + nameOf(proposal.state).toStdString() + " already", "proposal");
+        refuse("the proposal is " + nameOf(proposal.state).toStdString() + " already", kStaleSubject);
 }
 
 void requireOpenChange(const Proposal &proposal, std::size_t change)
@@ -34,7 +34,7 @@ void requireOpenChange(const Proposal &proposal, std::size_t change)
                    std::to_string(proposal.changes.size()),
                "change");
     if (proposal.changes[change].state != ChangeState::Open)
-        refuse("the change is " + nameOf(proposal.changes[change].state).toStdString() + " already", "change");
+        refuse("the change is " + nameOf(proposal.changes[change].state).toStdString() + " already", kStaleSubject);
 }
 
 /// Open as long as one of its changes is; then what became of them.

@@ -39,6 +39,7 @@ void addCorrections(Proposal &proposal, const RunEnding &ending, const StandingT
     std::vector<TextEdit> corrections; // in the text that stands there
     for (TextEdit correction : *ending.texts.corrections) {
         correction.span = {correction.span.start + ending.start, correction.span.end + ending.start};
+        correction.text = cleaned(correction.text);
         std::optional<TextEdit> now = carriedOn(std::move(correction), ending.edits);
         if (!now)
             continue;
@@ -65,7 +66,7 @@ void addCorrections(Proposal &proposal, const RunEnding &ending, const StandingT
 void addAlternatives(Proposal &proposal, const RunEnding &ending, const StandingText &standing)
 {
     for (ProposalAlternative alternative : ending.texts.alternatives) {
-        const QString merged = mergedTyping(ending.base, standing.text, alternative.text);
+        const QString merged = mergedTyping(ending.base, standing.text, cleaned(alternative.text));
         alternative.text = withEdits(standing.text, changesAround(standing.locks, standing.text, merged));
         if (alternative.text != merged)
             noteLocks(proposal.note);

@@ -218,9 +218,13 @@ void DraftSession::State::runFinished(DraftRun &run)
 
 const Proposal *DraftSession::State::openSibling(const Proposal &proposal) const
 {
+    const auto rewrites = [](RunAction action) {
+        return action == RunAction::Rewrite || action == RunAction::Renoise;
+    };
     const auto found = std::find_if(draft.proposals().begin(), draft.proposals().end(), [&](const Proposal &other) {
-        return other.isOpen() && other.span == proposal.span && other.action != RunAction::Proofread &&
-               proposal.action != RunAction::Proofread && other.original == proposal.original;
+        const bool isAlike = other.action == proposal.action || (rewrites(other.action) && rewrites(proposal.action));
+        return other.isOpen() && isAlike && proposal.action != RunAction::Proofread && other.span == proposal.span &&
+               other.original == proposal.original;
     });
     return found == draft.proposals().end() ? nullptr : &*found;
 }

@@ -57,6 +57,10 @@ enum class EditOrder { Earlier, Later };
 /// lies between two letters that the edit takes away.
 [[nodiscard]] bool touches(const TextEdit &edit, TextSpan span);
 
+/// The subject of the Error (InvalidArgument) that is thrown where a text, run or proposal has changed so that a
+/// request makes no sense any more. Studios show the new state; the live channel's code is the same word.
+inline constexpr const char *kStaleSubject = "stale";
+
 void apply(QString &text, const TextEdit &edit);
 /// The edit that takes `edit` back; `text` is the text before it.
 [[nodiscard]] TextEdit inverse(const TextEdit &edit, QStringView text);
