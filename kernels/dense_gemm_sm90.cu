@@ -50,6 +50,7 @@ struct Sizes
     int cluster;
     int fetchedRows; ///< of a tile of x: 256, or fewer where x has no more (rows that are not there cost as much time)
     const std::int32_t *activeRows;
+    bool xIsReady;
     void *out;
 };
 
@@ -94,7 +95,8 @@ __device__ void produce(const CUtensorMap &weightMap, const CUtensorMap &xMap, c
     const int ahead = min(end - begin, P::kStages);
     for (int stage = 0; stage < ahead; ++stage)
         fetchWeight(begin + stage, stage);
-    ptx::waitForPrevious();
+    if (!sizes.xIsReady)
+        ptx::waitForPrevious();
     int stage = 0;
     std::uint32_t parity = 1; // a fresh barrier counts as having ended the phase before its first
     for (int tile = begin; tile < end; ++tile) {
@@ -298,6 +300,7 @@ cudaError_t launch(const DenseGemmArgs &args, int cluster, cudaStream_t stream)
                       .cluster = cluster,
                       .fetchedRows = fetchedRows,
                       .activeRows = args.activeRows,
+                      .xIsReady = args.besidePrevious,
                       .out = args.out};
     constexpr int kBlockOutputs = kWarpgroups * kGroupOutputs;
     const std::int64_t blocks = (args.outputs + kBlockOutputs - 1) / kBlockOutputs;
@@ -335,16 +338,20 @@ cudaError_t launchFor(const DenseGemmArgs &args, int cluster, cudaStream_t strea
 
 } // namespace
 
-HopperGemmConfig hopperGemmConfig(std::int64_t outputs, std::int64_t, WeightLayout, int parts)
+HopperGemmConfig hopperGemmConfig(std::int64_t rows, std::int64_t outputs, int parts)
 {
-    // Measured on an H200 at 256 rows (NOTES.md): tall blocks where they fill the 132 multiprocessors, or where short
-    // ones would need a second round; else short ones. Sharing x in pairs wins a little for products of many rounds
-    // alone.
+    // Measured on an H200 at 256 and 1024 rows (NOTES.md): a round of short blocks takes 0.6 times as long as one of
+    // tall ones, which share what they fetch of x. Sharing it in pairs as well wins a little for products of many
+    // rounds alone. The choice does not touch the order of summation.
     constexpr std::int64_t kMultiprocessors = 132;
-    const std::int64_t tall = (outputs + 127) / 128 * parts;
-    const std::int64_t shortBlocks = (outputs + 63) / 64 * parts;
-    const bool useTall = shortBlocks > kMultiprocessors || tall >= kMultiprocessors / 2 + 1;
-    return {.weightRows = useTall ? 128 : 64, .cluster = tall > 4 * kMultiprocessors ? 2 : 1};
+    const std::int64_t rowTiles = (rows + kTileRows - 1) / kTileRows;
+    const auto rounds = [&](std::int64_t blockOutputs) {
+        const std::int64_t blocks = (outputs + blockOutputs - 1) / blockOutputs * parts * rowTiles;
+        return (blocks + kMultiprocessors - 1) / kMultiprocessors;
+    };
+    const bool useTall = 10 * rounds(128) <= 6 * rounds(64);
+    return {.weightRows = useTall ? 128 : 64,
+            .cluster = (outputs + 127) / 128 * parts > 4 * kMultiprocessors ? 2 : 1};
 }
 
 cudaError_t denseGemmHopper(const DenseGemmArgs &args, HopperGemmConfig config, cudaStream_t stream)

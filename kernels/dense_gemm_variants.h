@@ -22,7 +22,6 @@ struct HopperGemmConfig
 [[nodiscard]] cudaError_t denseGemmHopper(const DenseGemmArgs &args, HopperGemmConfig config, cudaStream_t stream);
 
 /// The tuned choice for a shape.
-[[nodiscard]] HopperGemmConfig hopperGemmConfig(std::int64_t outputs, std::int64_t inputs, WeightLayout layout,
-                                                int parts);
+[[nodiscard]] HopperGemmConfig hopperGemmConfig(std::int64_t rows, std::int64_t outputs, int parts);
 
 } // namespace palimpsest::kernels

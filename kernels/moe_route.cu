@@ -9,6 +9,7 @@
 
 #include <cuda_bf16.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace palimpsest::kernels {
@@ -25,6 +26,10 @@ constexpr int kProjectWarps = 8;
 constexpr int kSliceInputs = kProjectWarps * 32;
 constexpr int kSumPitch = kTileExperts + 8; // so that the 8 rows of a fragment fall into different banks
 constexpr std::int64_t kManyTokens = 2048;  // from here on the token tiles fill the device, slices are summed in place
+// Few tiles are spread over these many blocks, each taking several slices: half of an H200's multiprocessors, so that a
+// dense product beside them finds the other half empty. More would take too long that way.
+constexpr std::int64_t kFewBlocks = 66;
+constexpr std::int64_t kFewTiles = 16;
 
 // Second launch: a warp chooses for a token; the last block to finish sorts.
 constexpr int kChooseWarps = 16;
@@ -120,7 +125,8 @@ struct ProjectSums
     float squares[kProjectWarps][kTileTokens];
 };
 
-/// This warp's 32 inputs of a slice, all experts of the tile; beyond the last input everything is zero.
+/// This warp's 32 inputs of a slice, all experts of the tile; beyond the last input everything is zero. Weights do not
+/// depend on the launch before; the next one may start when that is over.
 __device__ void projectWarp(const MoeRouteArgs &args, ProjectSums &sums, std::int64_t firstToken, int firstExpert,
                             std::int64_t firstInput, int warp, int lane)
 {
@@ -135,6 +141,8 @@ __device__ void projectWarp(const MoeRouteArgs &args, ProjectSums &sums, std::in
         if (inside && expert < args.experts)
             weights[n] = loadNow(args.weights + expert * args.hidden + input);
     }
+    ptx::waitForPrevious();
+    ptx::letNextStart();
     TokenPart upper = {};
     TokenPart lower = {};
     if (inside) { // tokens beyond the last repeat it; their sums are not used
@@ -167,30 +175,25 @@ __device__ void projectWarp(const MoeRouteArgs &args, ProjectSums &sums, std::in
     }
 }
 
-/// Grid: token tiles, parts, expert tiles. A part is one slice, or all of them one after the other; either way an
-/// output is ((slice 0 + slice 1) + slice 2) ..., a slice the sum of its warps in their order.
-__global__ void __launch_bounds__(kProjectWarps * 32) projectKernel(const MoeRouteArgs args, const Workspace workspace)
+/// Grid: token tiles, blocks that share their slices, expert tiles. With one part, all slices are added here, else each
+/// is a part; either way an output is ((slice 0 + slice 1) + slice 2) ..., a slice the sum of its warps in their order.
+__global__ void __launch_bounds__(kProjectWarps * 32)
+    projectKernel(const MoeRouteArgs args, const Workspace workspace, int parts)
 {
     extern __shared__ __align__(16) std::uint8_t shared[];
     auto &sums = *reinterpret_cast<ProjectSums *>(shared);
-    ptx::letNextStart();
     const int thread = static_cast<int>(threadIdx.x);
     const std::int64_t firstToken = static_cast<std::int64_t>(blockIdx.x) * kTileTokens;
     const int firstExpert = static_cast<int>(blockIdx.z) * kTileExperts;
     const auto slices = static_cast<int>((args.hidden + kSliceInputs - 1) / kSliceInputs);
-    const int slicesOfPart = gridDim.y == 1 ? slices : 1;
-    if (blockIdx.x == 0 && blockIdx.y == 0 && blockIdx.z == 0 && thread == 0)
-        *workspace.finishedBlocks = 0;
 
     constexpr int kThreads = kProjectWarps * 32;
     constexpr int kOutputs = kTileTokens * kTileExperts / kThreads; // of a thread
     float totals[kOutputs] = {};
     float squares = 0.0F;
-    for (int i = 0; i < slicesOfPart; ++i) {
-        if (i > 0)
-            __syncthreads();
-        projectWarp(args, sums, firstToken, firstExpert, (static_cast<std::int64_t>(blockIdx.y) + i) * kSliceInputs,
-                    thread / 32, thread % 32);
+    for (auto slice = static_cast<int>(blockIdx.y); slice < slices; slice += static_cast<int>(gridDim.y)) {
+        projectWarp(args, sums, firstToken, firstExpert, static_cast<std::int64_t>(slice) * kSliceInputs, thread / 32,
+                    thread % 32);
         __syncthreads();
 #pragma unroll
         for (int j = 0; j < kOutputs; ++j) {
@@ -207,17 +210,25 @@ __global__ void __launch_bounds__(kProjectWarps * 32) projectKernel(const MoeRou
                 sum += sums.squares[warp][thread];
             squares += sum;
         }
-    }
+        __syncthreads();
+        if (parts == 1 && slice + 1 < slices)
+            continue;
+        const int part = parts == 1 ? 0 : slice;
 #pragma unroll
-    for (int j = 0; j < kOutputs; ++j) {
-        const int at = thread + j * kThreads;
-        const std::int64_t token = firstToken + at / kTileExperts;
-        const int expert = firstExpert + at % kTileExperts;
-        if (token < args.tokens && expert < args.experts)
-            workspace.logits[(blockIdx.y * args.tokens + token) * args.experts + expert] = totals[j];
+        for (int j = 0; j < kOutputs; ++j) {
+            const int at = thread + j * kThreads;
+            const std::int64_t token = firstToken + at / kTileExperts;
+            const int expert = firstExpert + at % kTileExperts;
+            if (token < args.tokens && expert < args.experts)
+                workspace.logits[(part * args.tokens + token) * args.experts + expert] = totals[j];
+            totals[j] = 0.0F;
+        }
+        if (blockIdx.z == 0 && thread < kTileTokens && firstToken + thread < args.tokens)
+            workspace.squares[part * args.tokens + firstToken + thread] = squares;
+        squares = 0.0F;
     }
-    if (blockIdx.z == 0 && thread < kTileTokens && firstToken + thread < args.tokens)
-        workspace.squares[blockIdx.y * args.tokens + firstToken + thread] = squares;
+    if (blockIdx.x == 0 && blockIdx.y == 0 && blockIdx.z == 0 && thread == 0)
+        *workspace.finishedBlocks = 0;
 }
 
 /// Softmax over one token's logits, expert = lane + 32 i; beyond the last expert the probability is -1.
@@ -444,7 +455,8 @@ __global__ void __launch_bounds__(kChooseWarps * 32)
 {
     __shared__ SortState state;
     __shared__ bool isLast;
-    ptx::beginDependent();
+    ptx::waitForPrevious();
+    ptx::letNextStart();
     const int warp = static_cast<int>(threadIdx.x) / 32;
     const std::int64_t token = static_cast<std::int64_t>(blockIdx.x) * kChooseWarps + warp;
     if (token < args.tokens)
@@ -485,33 +497,50 @@ std::int64_t moeRouteWorkspaceBytes(std::int64_t tokens, std::int64_t hidden, st
     return kCounterBytes + rows * (experts + 1) * static_cast<std::int64_t>(sizeof(float));
 }
 
-cudaError_t moeRoute(const MoeRouteArgs &args, cudaStream_t stream)
+cudaError_t moeRouteLogits(const MoeRouteArgs &args, cudaStream_t stream)
+{
+    if (!isAllowed(args))
+        return cudaErrorInvalidValue;
+    if (args.tokens == 0)
+        return cudaSuccess;
+    const std::int64_t parts = partCount(args.tokens, args.hidden);
+    const cudaError_t status = cudaFuncSetAttribute(projectKernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                    static_cast<int>(sizeof(ProjectSums)));
+    if (status != cudaSuccess)
+        return status;
+    const std::int64_t tokenTiles = (args.tokens + kTileTokens - 1) / kTileTokens;
+    const std::int64_t expertTiles = (args.experts + kTileExperts - 1) / kTileExperts;
+    const std::int64_t sharing =
+        tokenTiles * expertTiles <= kFewTiles ? std::min(parts, kFewBlocks / (tokenTiles * expertTiles)) : parts;
+    const LaunchShape shape{.grid = dim3(static_cast<unsigned>(tokenTiles), static_cast<unsigned>(sharing),
+                                         static_cast<unsigned>(expertTiles)),
+                            .threads = kProjectWarps * 32,
+                            .sharedBytes = sizeof(ProjectSums)};
+    return launchDependent(projectKernel, shape, stream, args, workspaceOf(args, parts), static_cast<int>(parts));
+}
+
+cudaError_t moeRouteChoose(const MoeRouteArgs &args, cudaStream_t stream)
 {
     if (args.tokens == 0 && args.expertOffsets != nullptr && args.experts > 0)
         return cudaMemsetAsync(args.expertOffsets, 0, static_cast<std::size_t>(args.experts + 1) * sizeof(std::int32_t),
                                stream);
     if (!isAllowed(args))
         return cudaErrorInvalidValue;
-    const std::int64_t parts = partCount(args.tokens, args.hidden);
+    const auto parts = static_cast<int>(partCount(args.tokens, args.hidden));
     const Workspace workspace = workspaceOf(args, parts);
-    const cudaError_t status = cudaFuncSetAttribute(projectKernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                    static_cast<int>(sizeof(ProjectSums)));
-    if (status != cudaSuccess)
-        return status;
-    const dim3 grid(static_cast<unsigned>((args.tokens + kTileTokens - 1) / kTileTokens), static_cast<unsigned>(parts),
-                    static_cast<unsigned>((args.experts + kTileExperts - 1) / kTileExperts));
-    projectKernel<<<grid, kProjectWarps * 32, sizeof(ProjectSums), stream>>>(args, workspace);
-    const cudaError_t launched = cudaGetLastError();
-    if (launched != cudaSuccess)
-        return launched;
     const LaunchShape shape{.grid = dim3(static_cast<unsigned>((args.tokens + kChooseWarps - 1) / kChooseWarps)),
                             .threads = kChooseWarps * 32};
-    const auto partsToAdd = static_cast<int>(parts);
     if (args.experts <= 32)
-        return launchDependent(chooseKernel<1>, shape, stream, args, workspace, partsToAdd);
+        return launchDependent(chooseKernel<1>, shape, stream, args, workspace, parts);
     if (args.experts <= 128)
-        return launchDependent(chooseKernel<4>, shape, stream, args, workspace, partsToAdd);
-    return launchDependent(chooseKernel<8>, shape, stream, args, workspace, partsToAdd);
+        return launchDependent(chooseKernel<4>, shape, stream, args, workspace, parts);
+    return launchDependent(chooseKernel<8>, shape, stream, args, workspace, parts);
+}
+
+cudaError_t moeRoute(const MoeRouteArgs &args, cudaStream_t stream)
+{
+    const cudaError_t status = args.tokens == 0 ? cudaSuccess : moeRouteLogits(args, stream);
+    return status == cudaSuccess ? moeRouteChoose(args, stream) : status;
 }
 
 } // namespace palimpsest::kernels

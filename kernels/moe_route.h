@@ -52,4 +52,11 @@ struct MoeRouteArgs
 ///            allocation; may be captured in a graph.
 [[nodiscard]] cudaError_t moeRoute(const MoeRouteArgs &args, cudaStream_t stream);
 
+/// Its two launches, for a caller who puts others between them: the logits into the workspace, then the choices. Either
+/// one lets the launch that follows it start when all before it is complete (DenseGemmArgs::besidePrevious), and leaves
+/// half of an H200 to it at up to 256 tokens. The launch after moeRouteLogits() must not end before that has: what
+/// waits for it then has the logits too.
+[[nodiscard]] cudaError_t moeRouteLogits(const MoeRouteArgs &args, cudaStream_t stream);
+[[nodiscard]] cudaError_t moeRouteChoose(const MoeRouteArgs &args, cudaStream_t stream);
+
 } // namespace palimpsest::kernels

@@ -41,6 +41,13 @@ __device__ __forceinline__ void barrierWait(std::uint32_t barrier, std::uint32_t
                  : "memory");
 }
 
+/// Orders what ordinary stores and cp.async wrote to shared memory, and this thread has seen, before what wgmma and the
+/// copy engine do there next.
+__device__ __forceinline__ void proxyFence()
+{
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
 /// Arrives at the barrier at the same place in block `rank` of the cluster. Orders nothing beyond this block: a release
 /// at cluster scope would be a fence to the device's memory, a thousand cycles; products that were waited for need
 /// none.
@@ -102,14 +109,15 @@ __device__ __forceinline__ void prefetchTensorMap(const void *map)
     asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }
 
+/// High word of swizzledMatrix(): the swizzle, and the distance of eight rows from the next eight.
+inline constexpr std::uint32_t kSwizzledMatrixHigh = std::uint32_t{1} << 30U | 1024 / 16;
+
 /// A matrix in shared memory with the 128-byte swizzle, as wgmma reads it: rows of 128 bytes, eight of them 1024 bytes
 /// apart from the next eight.
 __device__ __forceinline__ std::uint64_t swizzledMatrix(std::uint32_t address)
 {
-    constexpr std::uint64_t kSwizzle128 = std::uint64_t{1} << 62U;
-    constexpr std::uint64_t kEightRows = std::uint64_t{1024 / 16} << 32U;
     constexpr std::uint64_t kUnused = std::uint64_t{1} << 16U; // stride between repetitions that a tile this wide lacks
-    return kSwizzle128 | kEightRows | kUnused | ((address & 0x3FFFFU) >> 4U);
+    return std::uint64_t{kSwizzledMatrixHigh} << 32U | kUnused | ((address & 0x3FFFFU) >> 4U);
 }
 
 __device__ __forceinline__ void wgmmaFence()

@@ -38,6 +38,7 @@ cudaError_t currentDevice(Device &device)
     };
     read(device.multiprocessors, cudaDevAttrMultiProcessorCount);
     read(device.computeMajor, cudaDevAttrComputeCapabilityMajor);
+    read(device.computeMinor, cudaDevAttrComputeCapabilityMinor);
     read(device.sharedBytes, cudaDevAttrMaxSharedMemoryPerBlockOptin);
     return status;
 }
@@ -78,6 +79,20 @@ cudaError_t launchPortable(Product product, Problem problem, std::int64_t mostIt
     return cudaErrorInvalidValue;
 }
 
+namespace {
+
+W4Variant bestVariant(const Problem &problem, const Device &device)
+{
+    constexpr int kManyTokens = 32; // of an expert
+    if (device.computeMajor == 9 && device.computeMinor == 0 && problem.expertOffsets != nullptr &&
+        problem.positions / problem.experts >= kManyTokens)
+        return W4Variant::Warpgroup;
+    // 12.x has the engine too, but little shared memory to let it run ahead.
+    return device.computeMajor == 9 || device.computeMajor == 10 ? W4Variant::CopyEngine : W4Variant::Portable;
+}
+
+} // namespace
+
 cudaError_t launchProduct(Product product, Problem problem, W4Variant variant, cudaStream_t stream)
 {
     if (problem.positions == 0 || problem.rowBlocks == 0)
@@ -92,19 +107,25 @@ cudaError_t launchProduct(Product product, Problem problem, W4Variant variant, c
     const cudaError_t status = currentDevice(device);
     if (status != cudaSuccess)
         return status;
-    if (variant == W4Variant::Automatic) // 12.x has the engine too, but little shared memory to let it run ahead
-        variant = device.computeMajor == 9 || device.computeMajor == 10 ? W4Variant::CopyEngine : W4Variant::Portable;
+    if (variant == W4Variant::Automatic)
+        variant = bestVariant(problem, device);
+
+    problem.tileTokens = variant == W4Variant::Warpgroup ? kWarpgroupTokens : kTileTokens;
 
     // The lists are on the device: for the choice of a tile, take the positions as evenly spread; for the grid, bound
     // it.
     const std::int64_t active = std::min(problem.experts, problem.positions);
-    const std::int64_t typicalTiles = active * ((problem.positions / active + kTileTokens - 1) / kTileTokens);
-    const std::int64_t mostTiles = active + problem.positions / kTileTokens;
+    const std::int64_t typicalTiles = active * ((problem.positions / active + problem.tileTokens - 1) / problem.tileTokens);
+    const std::int64_t mostTiles = active + problem.positions / problem.tileTokens;
     const int mostWarps = variant == W4Variant::CopyEngine ? kCopyEngineWarps : kPortableWarps;
-    problem.warps = chooseWarps(problem.rowBlocks, typicalTiles, device.multiprocessors, mostWarps);
+    problem.warps = variant == W4Variant::Warpgroup
+                        ? kWarpgroupBlocks
+                        : chooseWarps(problem.rowBlocks, typicalTiles, device.multiprocessors, mostWarps);
     const std::int64_t mostItems = (problem.rowBlocks + problem.warps - 1) / problem.warps * mostTiles;
     if (mostItems > INT32_MAX)
         return cudaErrorInvalidValue;
+    if (variant == W4Variant::Warpgroup)
+        return launchWarpgroup(product, problem, mostItems, device, stream);
     return variant == W4Variant::CopyEngine ? launchCopyEngine(product, problem, mostItems, device, stream)
                                             : launchPortable(product, problem, mostItems, device, stream);
 }

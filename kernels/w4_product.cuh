@@ -29,7 +29,6 @@
 
 namespace palimpsest::kernels::w4 {
 
-constexpr int kTileTokens = 64;
 constexpr int kTokenPad =
     16; // bytes behind a token's row in a stage: the 8 rows of an ldmatrix fall into different banks
 
@@ -43,7 +42,7 @@ struct Item
     bool sharesWeights = false; // with the expert's other token tiles
 };
 
-/// The experts in order of falling size, in shared memory: where their positions begin, how many they are, and how many
+/// The experts in order of falling size of their items, in shared memory: where their positions begin, how many they are, and how many
 /// token tiles all before them have.
 struct Schedule
 {
@@ -82,12 +81,19 @@ __device__ inline int stagesOf(const Problem &problem)
     return (problem.columns + kStageColumns - 1) / kStageColumns;
 }
 
-__device__ inline int tokenTiles(int tokens)
+__device__ inline int tokenTiles(const Problem &problem, int tokens)
 {
-    return (tokens + kTileTokens - 1) / kTileTokens;
+    return (tokens + problem.tileTokens - 1) / problem.tileTokens;
 }
 
-/// Ranks the experts; `tile` serves for their unsorted sizes. All threads of the block; ends with a barrier.
+/// Tokens of an expert's items: even shares, whole matrix tiles.
+__device__ inline int tokensOfItem(const Problem &problem, int tokens)
+{
+    const int tiles = max(1, tokenTiles(problem, tokens));
+    return ((tokens + tiles - 1) / tiles + 7) / 8 * 8;
+}
+
+/// Ranks the experts; `tile` serves for their unsorted items' sizes. All threads of the block; ends with a barrier.
 __device__ inline void rankExperts(Schedule &schedule, const Problem &problem)
 {
     const auto first = static_cast<int>(threadIdx.x);
@@ -96,16 +102,16 @@ __device__ inline void rankExperts(Schedule &schedule, const Problem &problem)
         return problem.expertOffsets != nullptr ? problem.expertOffsets[e] : e * problem.positions;
     };
     for (int e = first; e < problem.experts; e += step)
-        schedule.tile[e] = begin(e + 1) - begin(e);
+        schedule.tile[e] = tokensOfItem(problem, begin(e + 1) - begin(e));
     __syncthreads();
     for (int e = first; e < problem.experts; e += step) {
-        const int count = schedule.tile[e];
+        const int size = schedule.tile[e];
         int rank = 0;
         for (int other = 0; other < problem.experts; ++other)
-            rank += schedule.tile[other] > count || (schedule.tile[other] == count && other < e) ? 1 : 0;
+            rank += schedule.tile[other] > size || (schedule.tile[other] == size && other < e) ? 1 : 0;
         schedule.expert[rank] = e;
         schedule.position[rank] = begin(e);
-        schedule.count[rank] = count;
+        schedule.count[rank] = begin(e + 1) - begin(e);
     }
     __syncthreads();
 }
@@ -119,7 +125,7 @@ __device__ inline void buildSchedule(Schedule &schedule, const Problem &problem)
         int total = 0;
         for (int first = 0; first < problem.experts; first += 32) {
             const int rank = first + lane;
-            int sum = rank < problem.experts ? tokenTiles(schedule.count[rank]) : 0;
+            int sum = rank < problem.experts ? tokenTiles(problem, schedule.count[rank]) : 0;
             for (int distance = 1; distance < 32; distance *= 2) {
                 const int other = __shfl_up_sync(~0U, sum, distance);
                 sum += lane >= distance ? other : 0;
@@ -135,16 +141,23 @@ __device__ inline void buildSchedule(Schedule &schedule, const Problem &problem)
 }
 
 /// This block's item of a round: largest experts first, every other round backwards, so that a block whose item is
-/// among the largest of one round gets one of the smallest of the next. In order of expert, row tile, token tile: the
-/// tiles that share weights are neighbours in time, so all but the first find them in the second-level cache.
+/// among the largest of one round gets one of the smallest of the next; row tiles with fewer blocks than the others come
+/// last of all. In order of expert, row tile, token tile: the tiles that share weights are neighbours in time, so all but
+/// the first find them in the second-level cache.
 __device__ inline Item itemOfRound(const Schedule &schedule, const Problem &problem, int round)
 {
     const auto grid = static_cast<int>(gridDim.x);
     const auto block = static_cast<int>(blockIdx.x);
-    const int index = round * grid + (round % 2 == 0 ? block : grid - 1 - block);
-    const int rowTiles = (problem.rowBlocks + problem.warps - 1) / problem.warps;
-    if (index >= schedule.tile[problem.experts] * rowTiles)
-        return {};
+    int index = round * grid + (round % 2 == 0 ? block : grid - 1 - block);
+    int rowTiles = problem.rowBlocks / problem.warps; // of the experts at `index`
+    int firstBlock = 0;
+    if (index >= schedule.tile[problem.experts] * rowTiles) {
+        index -= schedule.tile[problem.experts] * rowTiles;
+        firstBlock = rowTiles * problem.warps;
+        rowTiles = 1;
+        if (firstBlock == problem.rowBlocks || index >= schedule.tile[problem.experts])
+            return {};
+    }
     int low = 0; // the last rank whose items begin at or before index
     int high = problem.experts - 1;
     while (low < high) {
@@ -157,11 +170,11 @@ __device__ inline Item itemOfRound(const Schedule &schedule, const Problem &prob
     const int tiles = schedule.tile[low + 1] - schedule.tile[low];
     const int local = index - schedule.tile[low] * rowTiles;
     const int count = schedule.count[low];
-    const int perTile = ((count + tiles - 1) / tiles + 7) / 8 * 8; // even shares, whole matrix tiles
+    const int perTile = tokensOfItem(problem, count);
     const int firstToken = local % tiles * perTile;
     Item item;
     item.expert = schedule.expert[low];
-    item.firstBlock = local / tiles * problem.warps;
+    item.firstBlock = firstBlock + local / tiles * problem.warps;
     item.blocks = min(problem.warps, problem.rowBlocks - item.firstBlock);
     item.firstPosition = schedule.position[low] + firstToken;
     item.tokens = min(perTile, count - firstToken);
@@ -305,16 +318,24 @@ struct PlainEpilogue
         };
         const std::int64_t column = block * kW4BlockRows + (lane >> 2) * 4;
         const bool whole = problem.outputs % 4 == 0 && column + 4 <= problem.outputs;
+        std::int32_t rows[kTiles][2]; // all at once: one latency
 #pragma unroll
         for (int n = 0; n < kTiles; ++n) {
 #pragma unroll
             for (int c = 0; c < 2; ++c) {
                 const int token = n * 8 + (lane & 3) * 2 + c;
-                if (token >= item.tokens)
+                const int position = item.firstPosition + min(token, item.tokens - 1);
+                rows[n][c] = problem.scatterOutput != 0 ? problem.slots[position] : position;
+            }
+        }
+#pragma unroll
+        for (int n = 0; n < kTiles; ++n) {
+#pragma unroll
+            for (int c = 0; c < 2; ++c) {
+                if (n * 8 + (lane & 3) * 2 + c >= item.tokens)
                     continue;
-                const int position = item.firstPosition + token;
-                const std::int64_t row = problem.scatterOutput != 0 ? problem.slots[position] : position;
-                Out *out = static_cast<Out *>(problem.out) + row * problem.outputs + column;
+                Out *out =
+                    static_cast<Out *>(problem.out) + static_cast<std::int64_t>(rows[n][c]) * problem.outputs + column;
                 const Four four = {{converted<Out>(total[0][n][c]), converted<Out>(total[0][n][c + 2]),
                                     converted<Out>(total[1][n][c]), converted<Out>(total[1][n][c + 2])}};
                 if (whole) {

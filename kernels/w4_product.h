@@ -14,9 +14,10 @@ namespace palimpsest::kernels {
 
 /// Which of the ways to run a product; for tests and measurements.
 enum class W4Variant {
-    Automatic, ///< by the device
-    Portable,  ///< cp.async, compute capability 8.0 and up
-    CopyEngine ///< a warp of its own feeds the copy engine, compute capability 9.0 and up
+    Automatic,  ///< by the device
+    Portable,   ///< cp.async, compute capability 8.0 and up
+    CopyEngine, ///< a warp of its own feeds the copy engine, compute capability 9.0 and up
+    Warpgroup   ///< the copy engine and warpgroup products, compute capability 9.0 alone
 };
 
 } // namespace palimpsest::kernels
@@ -27,6 +28,9 @@ namespace palimpsest::kernels::w4 {
 constexpr int kMaxExperts = 512;
 constexpr int kPortableWarps = 4;    // at most
 constexpr int kCopyEngineWarps = 11; // at most; one more feeds the engine. 1408 and 2816 rows are 4 and 8 tiles of 11
+constexpr int kWarpgroupBlocks = 8;  // row blocks of an item: two warpgroups of four
+constexpr int kTileTokens = 64;      // of an item, at most
+constexpr int kWarpgroupTokens = 72; // the same of W4Variant::Warpgroup: what two tiles' sums leave registers for
 
 /// What the kernels read; one expert with the identity as its gather list is an ordinary product.
 struct Problem
@@ -46,8 +50,9 @@ struct Problem
     std::int32_t gatherInput = 0;
     std::int32_t scatterOutput = 0; // output row of a position: its slot
     std::int32_t overlap = 0;       // begin beside the launch before: only `input` comes from it
-    std::int32_t warps = 0;         // that multiply; the launcher's choice
-    std::int32_t stages = 0;        // of the copy engine's variant; the launcher's choice
+    std::int32_t tileTokens = kTileTokens; // most tokens of an item; the launcher's choice, as are the next two
+    std::int32_t warps = 0;         // that multiply
+    std::int32_t stages = 0;        // of a ring fed by the copy engine
 };
 
 enum class Product {
@@ -65,6 +70,7 @@ struct Device
 {
     int multiprocessors = 0;
     int computeMajor = 0;
+    int computeMinor = 0;
     int sharedBytes = 0; // that a block may ask for
 };
 
@@ -73,5 +79,7 @@ struct Device
                                          cudaStream_t stream);
 [[nodiscard]] cudaError_t launchCopyEngine(Product product, Problem problem, std::int64_t mostItems,
                                            const Device &device, cudaStream_t stream);
+[[nodiscard]] cudaError_t launchWarpgroup(Product product, Problem problem, std::int64_t mostItems,
+                                          const Device &device, cudaStream_t stream);
 
 } // namespace palimpsest::kernels::w4

@@ -5,30 +5,14 @@
 
 #include "kernels/bulk_copy.cuh"
 #include "kernels/w4_product.cuh"
+#include "kernels/w4_ring.cuh"
 
 namespace palimpsest::kernels::w4 {
-
-constexpr int kMostStages = 16;
 
 struct BulkBarriers
 {
     std::uint64_t full[kMostStages];  // an arrival for each lane that feeds and one for the bytes announced
     std::uint64_t empty[kMostStages]; // one arrival a multiplying warp
-};
-
-/// A stage of a ring and the parity of its current round.
-struct RingPlace
-{
-    int stage = 0;
-    std::uint32_t parity = 0;
-
-    __device__ void advance(int stages)
-    {
-        if (++stage == stages) {
-            stage = 0;
-            parity ^= 1U;
-        }
-    }
 };
 
 #if __CUDA_ARCH__ >= 900

@@ -113,7 +113,7 @@ void Forward::decoderInput(const StepShape &shape)
     norm.weight = m_parts.weights.selfConditioningNorm;
     norm.outBf16 = a.normed;
     launched(kernels::rmsNorm(norm, m_device.stream()), "normalise the self-conditioning");
-    gatedMlp(m_parts.weights.selfConditioning, a.normed, shape.rows());
+    gatedMlp(m_parts.weights.selfConditioning, a.normed, shape.rows(), Start::Afterwards);
     kernels::EmbedArgs args = canvasEmbedding(shape);
     args.parts =
         outputProduct(a.denseInner, m_parts.weights.selfConditioning.down, config.denseIntermediateSize, shape.rows());
@@ -139,7 +139,7 @@ kernels::EmbedArgs Forward::canvasEmbedding(const StepShape &shape) const
     return args;
 }
 
-void Forward::gatedMlp(const GatedMlpWeights &weights, const Bf16 *in, std::int64_t rows)
+void Forward::gatedMlp(const GatedMlpWeights &weights, const Bf16 *in, std::int64_t rows, Start start)
 {
     kernels::DenseGemmArgs args;
     args.rows = rows;
@@ -149,10 +149,11 @@ void Forward::gatedMlp(const GatedMlpWeights &weights, const Bf16 *in, std::int6
     args.weight = weights.gateUp;
     args.epilogue = kernels::GemmEpilogue::GatedGelu;
     args.out = m_parts.activations.denseInner;
+    args.besidePrevious = start == Start::Beside;
     launched(kernels::denseGemm(args, m_device.stream()), "multiply by gate and up");
 }
 
-int Forward::outputProduct(const Bf16 *in, const Bf16 *weight, std::int64_t inputs, std::int64_t rows)
+int Forward::outputProduct(const Bf16 *in, const Bf16 *weight, std::int64_t inputs, std::int64_t rows, Start start)
 {
     kernels::DenseGemmArgs args;
     args.rows = rows;
@@ -163,6 +164,7 @@ int Forward::outputProduct(const Bf16 *in, const Bf16 *weight, std::int64_t inpu
     args.epilogue = kernels::GemmEpilogue::Float;
     args.out = m_parts.activations.product;
     args.parts = kernels::denseGemmParts(args.outputs, args.inputs, args.layout);
+    args.besidePrevious = start == Start::Beside;
     launched(kernels::denseGemm(args, m_device.stream()), "multiply by an output matrix");
     return args.parts;
 }
@@ -284,15 +286,20 @@ void Forward::feedForward(std::int64_t layer, Role role, const StepShape &shape)
 {
     const LayerWeights &weights = m_parts.weights.layers[static_cast<std::size_t>(layer)];
     const Activations &a = m_parts.activations;
-    // In turn: the dense branch beside the routing or beside the experts, on a second stream of the graph, was no
-    // faster (H200, 26B shapes, 10.30 to 10.49 ms a step against 10.30).
-    gatedMlp(weights.mlp, a.normed, shape.rows());
+    // The routing and the dense branch do not depend on each other. They take turns in one stream, each product beside
+    // half of the routing: neither fills the device. On a second stream of the graph nothing was gained (H200, 26B
+    // shapes, 10.30 to 10.49 ms a step against 10.30): starting a launch before the last one ends was lost.
+    const kernels::MoeRouteArgs route = routing(layer, shape);
+    launched(kernels::moeRouteLogits(route, m_device.stream()), "multiply by the router");
+    mark("routing, logits");
+    gatedMlp(weights.mlp, a.normed, shape.rows(), Start::Beside);
     mark("dense gate and up");
+    launched(kernels::moeRouteChoose(route, m_device.stream()), "choose experts");
+    mark("routing, choice");
     kernels::MoeCombineArgs combine;
-    combine.denseParts =
-        outputProduct(a.denseInner, weights.mlp.down, m_parts.config.denseIntermediateSize, shape.rows());
+    combine.denseParts = outputProduct(a.denseInner, weights.mlp.down, m_parts.config.denseIntermediateSize,
+                                       shape.rows(), Start::Beside);
     mark("dense down");
-    route(layer, shape);
     experts(layer, shape);
     combine.tokens = shape.rows();
     combine.hidden = m_parts.config.hiddenSize;
@@ -313,6 +320,12 @@ void Forward::feedForward(std::int64_t layer, Role role, const StepShape &shape)
 
 void Forward::route(std::int64_t layer, const StepShape &shape)
 {
+    launched(kernels::moeRoute(routing(layer, shape), m_device.stream()), "choose experts");
+    mark("routing");
+}
+
+kernels::MoeRouteArgs Forward::routing(std::int64_t layer, const StepShape &shape) const
+{
     const LayerWeights &weights = weightsOf(layer);
     const ModelConfig &config = m_parts.config;
     const Activations &a = m_parts.activations;
@@ -331,8 +344,7 @@ void Forward::route(std::int64_t layer, const StepShape &shape)
     route.slotWeights = a.slotWeights;
     route.expertOffsets = a.expertOffsets;
     route.slots = a.slots;
-    launched(kernels::moeRoute(route, m_device.stream()), "choose experts");
-    mark("routing");
+    return route;
 }
 
 void Forward::experts(std::int64_t layer, const StepShape &shape)
@@ -365,6 +377,7 @@ void Forward::experts(std::int64_t layer, const StepShape &shape)
     down.expertOffsets = a.expertOffsets;
     down.slots = a.slots;
     down.outBf16 = a.expertOutput;
+    down.followsGateUp = true;
     launched(kernels::moeDown(down, m_device.stream()), "multiply by the experts' down matrices");
     mark("experts, down");
 }

@@ -11,6 +11,7 @@
 #include "engine/model_config.h"
 #include "kernels/embed.h"
 #include "kernels/head_sample.h"
+#include "kernels/moe_route.h"
 #include "kernels/rms_norm.h"
 
 #include <cstdint>
@@ -90,10 +91,16 @@ protected:
     [[nodiscard]] cudaStream_t stream() const noexcept { return m_device.stream(); }
 
 private:
+    /// Whether a product starts when the launch before it has ended, or beside it
+    /// (kernels::DenseGemmArgs::besidePrevious).
+    enum class Start { Afterwards, Beside };
+
+    [[nodiscard]] kernels::MoeRouteArgs routing(std::int64_t layer, const StepShape &shape) const;
     void experts(std::int64_t layer, const StepShape &shape);
-    void gatedMlp(const GatedMlpWeights &weights, const Bf16 *in, std::int64_t rows);
+    void gatedMlp(const GatedMlpWeights &weights, const Bf16 *in, std::int64_t rows, Start start);
     /// Leaves the product in `product`, in summands; returns how many.
-    int outputProduct(const Bf16 *in, const Bf16 *weight, std::int64_t inputs, std::int64_t rows);
+    int outputProduct(const Bf16 *in, const Bf16 *weight, std::int64_t inputs, std::int64_t rows,
+                      Start start = Start::Afterwards);
 
     Device &m_device;
     Parts m_parts;

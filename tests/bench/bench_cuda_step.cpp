@@ -99,27 +99,55 @@ void printMemory(cuda::CudaModel &model, const char *when)
                 static_cast<double>(memory.totalBytes - memory.freeBytes) / 1048576.0);
 }
 
-void measure(cuda::CudaModel &model, const Sequence &prefix, std::size_t size, float temperature, bool stages)
+// Of the two temperatures one leaves the canvas unsettled, as in its first steps; with the other an id stands out in
+// every row, as in all later steps.
+constexpr float kUnsettled = 0.6F;
+constexpr float kSettled = 0.02F;
+
+double medianStepMs(Batch &batch)
 {
     constexpr int kWarmUps = 3;
     constexpr int kSteps = 9;
-    Batch batch(model, prefix, size, temperature);
     for (int i = 0; i < kWarmUps; ++i)
         (void)batch.stepMs();
     std::vector<double> times;
     for (int i = 0; i < kSteps; ++i)
         times.push_back(batch.stepMs());
-    std::printf("context %6lld batch %zu temperature %.2f: %8.3f ms a step (least %.3f), entropy %.2f nats\n",
-                static_cast<long long>(prefix.length()), size, static_cast<double>(temperature), median(times),
-                *std::min_element(times.begin(), times.end()), batch.meanEntropyNats());
-    if (!stages)
-        return;
+    return median(times);
+}
+
+void printStages(cuda::CudaModel &model, const Batch &batch)
+{
     double sum = 0.0;
     for (const StageTime &stage : model.timeStages(batch.jobs())) {
         std::printf("    %-26s x%-3d %8.3f ms\n", stage.name.c_str(), stage.launches, stage.ms);
         sum += stage.ms;
     }
     std::printf("    %-26s      %8.3f ms\n", "all, kernel by kernel", sum);
+}
+
+void measure(cuda::CudaModel &model, const Sequence &prefix, std::size_t size, bool stages)
+{
+    Batch unsettled(model, prefix, size, kUnsettled);
+    const double first = medianStepMs(unsettled);
+    Batch settled(model, prefix, size, kSettled);
+    const double later = medianStepMs(settled);
+    std::printf("context %6lld batch %zu: %8.3f ms a step unsettled (entropy %.2f nats), %8.3f settled (%.2f)\n",
+                static_cast<long long>(prefix.length()), size, first, unsettled.meanEntropyNats(), later,
+                settled.meanEntropyNats());
+    if (stages)
+        printStages(model, unsettled);
+}
+
+void measurePrompt(cuda::CudaModel &model)
+{
+    constexpr std::int64_t kPrompt = 4096;
+    const auto sequence = model.newSequence();
+    const auto ids = randomIds(kPrompt, model.config().vocabSize, 78);
+    const Clock::time_point start = Clock::now();
+    (void)model.encode(*sequence, ids, {});
+    const double seconds = secondsSince(start);
+    std::printf("prompt of 4096 anew: %.1f ms, %.0f tokens/s\n", seconds * 1e3, static_cast<double>(kPrompt) / seconds);
 }
 
 void run(const std::string &shapeName, const std::string &folder, const std::vector<std::int64_t> &contexts,
@@ -157,23 +185,14 @@ void run(const std::string &shapeName, const std::string &folder, const std::vec
                         secondsSince(start) * 1e3);
         }
         const bool main = context == 512;
-        measure(model, *prefix, 1, 0.6F, main);
-        if (main)
-            printMemory(model, "after steps at 512");
-        if (main)
-            measure(model, *prefix, 1, 0.02F, true);
-        if (main) {
-            for (const std::size_t size : {std::size_t{2}, std::size_t{4}, std::size_t{8}})
-                measure(model, *prefix, size, 0.6F, size == 4);
-            const auto second = model.newSequence();
-            constexpr std::int64_t kPrompt = 4096;
-            const auto ids = randomIds(kPrompt, model.config().vocabSize, 78);
-            start = Clock::now();
-            (void)model.encode(*second, ids, {});
-            const double encodeSeconds = secondsSince(start);
-            std::printf("prompt of 4096 anew: %.1f ms, %.0f tokens/s\n", encodeSeconds * 1e3,
-                        static_cast<double>(kPrompt) / encodeSeconds);
+        for (const std::size_t size : {std::size_t{1}, std::size_t{2}, std::size_t{4}, std::size_t{8}}) {
+            const bool hasAim = main ? size == 1 || size == 4 : context == 16384 && size == 1;
+            measure(model, *prefix, size, hasAim);
+            if (main && size == 1)
+                printMemory(model, "after steps at 512");
         }
+        if (main)
+            measurePrompt(model);
         std::fflush(stdout);
     }
     printMemory(model, "at the end");

@@ -252,7 +252,8 @@ void measure(const Model &model, std::int64_t tokens, W4Variant variant)
 
 } // namespace
 
-/// Arguments: numbers of tokens (default 256, 1024, 2048, 4096); "portable" for the variant without the copy engine.
+/// Arguments: numbers of tokens (default 256, 1024, 2048, 4096); "portable", "copy-engine" or
+/// "warpgroup" for one variant.
 int main(int count, char **arguments)
 {
     gpu_check::requireDevice();
@@ -262,6 +263,10 @@ int main(int count, char **arguments)
     for (int i = 1; i < count; ++i) {
         if (std::strcmp(arguments[i], "portable") == 0)
             variant = W4Variant::Portable;
+        else if (std::strcmp(arguments[i], "copy-engine") == 0)
+            variant = W4Variant::CopyEngine;
+        else if (std::strcmp(arguments[i], "warpgroup") == 0)
+            variant = W4Variant::Warpgroup;
         else
             tokens.push_back(std::atoll(arguments[i]));
     }

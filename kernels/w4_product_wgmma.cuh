@@ -1,0 +1,370 @@
+// SPDX-FileCopyrightText: 2026 The Palimpsest developers
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+// The product of 4-bit weights with the warpgroup instructions of compute capability 9.0.
+//
+// A multiplying warp owns a block of 32 rows, as in the other variants; a warpgroup's four blocks are two tiles of 64
+// rows whose fragments its warps unpack into registers, exactly those of mma.m16n8k16. Tokens come out of shared memory:
+//
+//     weights --copy engine--> stage: [<= 8 row blocks] --> registers, unpacked once for all tokens: A
+//     tokens  --cp.async-----> stage: [<= 72 tokens][128 columns], 128-byte swizzle ---------------: B
+//
+// The sums of 16 columns are added in the same order as everywhere, in fp32, and a group's sum is scaled in fp32.
+// While a warpgroup's products run, it unpacks its next weights; while it scales, the other one's products run.
+
+#include "kernels/bulk_copy.cuh"
+#include "kernels/ptx_wgmma.cuh"
+#include "kernels/ptx_wgmma_rows.cuh"
+#include "kernels/w4_product.cuh"
+#include "kernels/w4_ring.cuh"
+
+namespace palimpsest::kernels::w4 {
+
+constexpr int kWarpgroups = 2; // that multiply; one more feeds
+constexpr int kWarpgroupWarps = 4;
+constexpr int kFeeders = 128;
+constexpr int kRowsAtOnce = kFeeders / kPieces; // of tokens that the feeders copy together: one row of a swizzle atom each
+constexpr int kStagesLanding = 2; // whose tokens are under way while later ones are begun
+constexpr int kTokenBytes = kWarpgroupTokens * kStageColumns * 2;
+constexpr int kHalfStage = kTokenBytes / 2; // a matrix of 64 columns is as wide as the swizzle
+static_assert(kHalfStage % 1024 == 0);
+static_assert(kWarpgroups * kWarpgroupWarps == kWarpgroupBlocks && kRowsAtOnce == 8);
+
+template <int kGroup>
+constexpr int kWarpgroupStageBytes = stageWeightBytes<kGroup>(kWarpgroupBlocks) + kTokenBytes;
+
+struct WarpgroupBarriers
+{
+    std::uint64_t full[kMostStages];  // an arrival of each feeding warp, and one for the bytes announced
+    std::uint64_t empty[kMostStages]; // one arrival a multiplying warp
+};
+
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+
+/// What a multiplying warp sees of the ring: it may take the next stage before it gives the last one back.
+template <int kGroup>
+class WarpgroupRing
+{
+public:
+    __device__ WarpgroupRing(WarpgroupBarriers &barriers, const std::uint8_t *stages, int count, int lane)
+        : m_barriers(barriers), m_stages(stages), m_count(count), m_lane(lane)
+    {
+    }
+
+    __device__ const std::uint8_t *acquire()
+    {
+        ptx::barrierWait(ptx::sharedAddress(&m_barriers.full[m_next.stage]), m_next.parity);
+        const std::uint8_t *stage = m_stages + m_next.stage * kWarpgroupStageBytes<kGroup>;
+        m_next.advance(m_count);
+        return stage;
+    }
+
+    __device__ void release()
+    {
+        __syncwarp();
+        if (m_lane == 0)
+            ptx::barrierArrive(ptx::sharedAddress(&m_barriers.empty[m_oldest.stage]));
+        m_oldest.advance(m_count);
+    }
+
+private:
+    WarpgroupBarriers &m_barriers;
+    const std::uint8_t *m_stages;
+    RingPlace m_next;
+    RingPlace m_oldest;
+    int m_count;
+    int m_lane;
+};
+
+/// A warp's weights of one group, still packed, and the tokens they meet.
+template <int kGroup>
+struct GroupOperands
+{
+    uint4 nibbles[kGroup / 32];
+    std::uint32_t tokens; // low word of the matrix descriptor
+    uint4 parameters;
+    __nv_bfloat162 zeros[2][2];
+
+    __device__ GroupOperands(const std::uint8_t *stage, int groupOfStage, int warp, int lane)
+    {
+        const std::uint8_t *block = stage + (groupOfStage * kWarpgroupBlocks + warp) * kBlockBytes<kGroup>;
+        parameters = reinterpret_cast<const uint4 *>(block + kGroup * 16)[lane >> 2];
+#pragma unroll
+        for (int k = 0; k < kGroup / 32; ++k)
+            nibbles[k] = reinterpret_cast<const uint4 *>(block)[k * 32 + lane];
+        tokens = static_cast<std::uint32_t>(ptx::swizzledMatrix(
+            ptx::sharedAddress(stage) + static_cast<std::uint32_t>(stageWeightBytes<kGroup>(kWarpgroupBlocks) +
+                                                                   groupOfStage * kGroup / 64 * kHalfStage)));
+        zeros[0][0] = zeroOf(parameters.x);
+        zeros[0][1] = zeroOf(parameters.y);
+        zeros[1][0] = zeroOf(parameters.z);
+        zeros[1][1] = zeroOf(parameters.w);
+    }
+
+    /// The A fragments [16 columns] of a tile's columns from 16 * first on.
+    template <int kCount>
+    __device__ void unpackColumns(std::uint32_t (&a)[kCount][4], int tile, int first) const
+    {
+#pragma unroll
+        for (int k = 0; k < kCount; k += 2) {
+            const uint4 &packed = nibbles[(first + k) / 2];
+            unpack(a[k], tile == 0 ? packed.x : packed.y, zeros[tile]);
+            unpack(a[k + 1], tile == 0 ? packed.z : packed.w, zeros[tile]);
+        }
+    }
+
+    /// Descriptor of columns [16 k, 16 k + 16).
+    __device__ std::uint64_t tokensAt(int k) const
+    {
+        constexpr std::uint64_t kHighWord = ptx::kSwizzledMatrixHigh;
+        return kHighWord << 32U | (tokens + static_cast<std::uint32_t>((k / 4 * kHalfStage + k % 4 * 32) / 16));
+    }
+};
+
+/// total += scale * sum, as everywhere; the scales of rows g and g + 8.
+template <int kTiles>
+__device__ void addScaled(float (&total)[kTiles][4], const float (&sums)[kTiles * 4], std::uint32_t upper,
+                          std::uint32_t lower)
+{
+    const float scales[2] = {scaleOf(upper), scaleOf(lower)};
+#pragma unroll
+    for (int n = 0; n < kTiles; ++n) {
+#pragma unroll
+        for (int c = 0; c < 4; ++c)
+            total[n][c] = fmaf(sums[n * 4 + c], scales[c >> 1], total[n][c]);
+    }
+}
+
+/// One item's products by one warpgroup. Its two tiles of 64 rows take turns: while the products of one span of columns
+/// run, the next one's weights are unpacked, and the first tile's sums are scaled while the second one's grow.
+template <int kGroup, int kTiles, typename Epilogue>
+__device__ void multiplyItem(const Problem &problem, const Item &item, WarpgroupRing<kGroup> &ring, int warp, int lane)
+{
+    constexpr int kSpan = kTiles <= 8 ? 4 : 2; // times 16 columns; the most that registers allow
+    constexpr int kSpans = kGroup / 16 / kSpan;
+    const int groups = problem.columns / kGroup;
+    float total[2][kTiles][4] = {};
+    float sums[2][kTiles * 4] = {};
+    std::uint32_t a[2][kSpan][4]; // [place]
+    const std::uint8_t *stage = ring.acquire();
+    GroupOperands<kGroup> operands(stage, 0, warp, lane);
+    operands.unpackColumns(a[0], 0, 0);
+    for (int group = 0; group < groups; ++group) {
+        const int next = group + 1;
+        const uint4 parameters = operands.parameters;
+#pragma unroll
+        for (int step = 0; step < 2 * kSpans; ++step) {
+            const int tile = step / kSpans;
+            const int span = step % kSpans;
+            ptx::wgmmaFence();
+#pragma unroll
+            for (int k = 0; k < kSpan; ++k)
+                ptx::wgmmaRows(sums[tile], a[step % 2][k], operands.tokensAt(span * kSpan + k), span + k);
+            ptx::wgmmaCommit();
+            ptx::wgmmaWait<1>(); // what read the other place
+            if (step + 1 < 2 * kSpans) {
+                operands.unpackColumns(a[(step + 1) % 2], (step + 1) / kSpans, (step + 1) % kSpans * kSpan);
+            } else if (next < groups) {
+                if (next % kStageGroups<kGroup> == 0)
+                    stage = ring.acquire();
+                operands = GroupOperands<kGroup>(stage, next % kStageGroups<kGroup>, warp, lane);
+                operands.unpackColumns(a[0], 0, 0);
+            }
+            if (step == kSpans)
+                addScaled(total[0], sums[0], parameters.x, parameters.y);
+        }
+        ptx::wgmmaWait<0>();
+        if (next % kStageGroups<kGroup> == 0 || next == groups)
+            ring.release();
+        addScaled(total[1], sums[1], parameters.z, parameters.w);
+    }
+    if (warp < item.blocks)
+        Epilogue::store(problem, item, item.firstBlock + warp, total, lane);
+}
+
+template <int kGroup, typename Epilogue>
+__device__ void multiply(const Problem &problem, const Item &item, WarpgroupRing<kGroup> &ring, int warp, int lane)
+{
+    if (warp / kWarpgroupWarps * kWarpgroupWarps >= item.blocks) { // nothing for this warpgroup
+        for (int stage = 0; stage < stagesOf(problem); ++stage) {
+            (void)ring.acquire();
+            ring.release();
+        }
+        return;
+    }
+    switch ((item.tokens + 7) / 8) {
+    case 1:
+    case 2:
+        return multiplyItem<kGroup, 2, Epilogue>(problem, item, ring, warp, lane);
+    case 3:
+    case 4:
+        return multiplyItem<kGroup, 4, Epilogue>(problem, item, ring, warp, lane);
+    case 5:
+        return multiplyItem<kGroup, 5, Epilogue>(problem, item, ring, warp, lane);
+    case 6:
+        return multiplyItem<kGroup, 6, Epilogue>(problem, item, ring, warp, lane);
+    case 7:
+        return multiplyItem<kGroup, 7, Epilogue>(problem, item, ring, warp, lane);
+    case 8:
+        return multiplyItem<kGroup, 8, Epilogue>(problem, item, ring, warp, lane);
+    default:
+        return multiplyItem<kGroup, 9, Epilogue>(problem, item, ring, warp, lane);
+    }
+}
+
+/// The feeding warpgroup. Sixteen neighbouring lanes copy the 256 bytes of a token's row; a lane's rows are eight apart,
+/// so that its place in the swizzle is the same in all of them. A stage is reported when its copies have landed, some
+/// stages later: what cp.async wrote needs a fence of the writing thread before wgmma may read it.
+template <int kGroup>
+class Feeder
+{
+public:
+    __device__ Feeder(const Problem &problem, const Schedule &schedule, WarpgroupBarriers &barriers,
+                      std::uint8_t *stages, int thread)
+        : m_problem(problem), m_schedule(schedule), m_barriers(barriers), m_stages(stages), m_thread(thread)
+    {
+        const int row = thread / kPieces;
+        const int piece = thread % kPieces;
+        m_column = piece * 8;
+        m_target = static_cast<std::uint32_t>(stageWeightBytes<kGroup>(kWarpgroupBlocks) + piece / 8 * kHalfStage +
+                                              row * 128 + (piece % 8 ^ row) * 16);
+    }
+
+    __device__ void run()
+    {
+        // Weights do not depend on the launch before this one: the first item's are fetched while it ends.
+        Item item = itemOfRound(m_schedule, m_problem, 0);
+        const int ahead = item.tokens > 0 ? min(stagesOf(m_problem), m_problem.stages) : 0;
+        if (m_thread == 0)
+            for (int stage = 0; stage < ahead; ++stage)
+                copyWeights(item, stage, stage);
+        ptx::waitForPrevious();
+        RingPlace place{.stage = 0, .parity = 1}; // an unused stage counts as emptied
+        int begun = 0;
+        for (int round = 0; item.tokens > 0; item = itemOfRound(m_schedule, m_problem, ++round)) {
+            Rows rows;
+            findRows(rows, item);
+            for (int stage = 0; stage < stagesOf(m_problem); ++stage) {
+                ptx::barrierWait(ptx::sharedAddress(&m_barriers.empty[place.stage]), place.parity);
+                if (m_thread == 0 && (round > 0 || stage >= ahead))
+                    copyWeights(item, stage, place.stage);
+                copyTokens(rows, stage, place.stage);
+                ptx::copyAsyncCommit();
+                place.advance(m_problem.stages);
+                if (++begun > kStagesLanding) {
+                    ptx::copyAsyncWait<kStagesLanding>();
+                    report();
+                }
+            }
+        }
+        ptx::copyAsyncWait<0>();
+        for (int left = min(begun, kStagesLanding); left > 0; --left)
+            report();
+    }
+
+private:
+    static constexpr int kRowsOfLane = kWarpgroupTokens / kRowsAtOnce;
+    using Rows = std::int32_t[kRowsOfLane]; // of the input; -1 where the item has no more tokens
+
+    __device__ void findRows(Rows &rows, const Item &item) const
+    {
+#pragma unroll
+        for (int i = 0; i < kRowsOfLane; ++i) {
+            const int token = m_thread / kPieces + i * kRowsAtOnce;
+            rows[i] = token < item.tokens ? inputRow(m_problem, item.firstPosition + token) : -1;
+        }
+    }
+
+    __device__ void copyWeights(const Item &item, int stage, int place) const
+    {
+        const int firstGroup = stage * kStageGroups<kGroup>;
+        const int groups = min(kStageGroups<kGroup>, m_problem.columns / kGroup - firstGroup);
+        const auto bytes = static_cast<std::uint32_t>(item.blocks * kBlockBytes<kGroup>);
+        const std::uint64_t policy = item.sharesWeights ? ptx::evictNormalPolicy() : ptx::evictFirstPolicy();
+        const std::uint32_t full = ptx::sharedAddress(&m_barriers.full[place]);
+        const std::uint32_t target = ptx::sharedAddress(m_stages + place * kWarpgroupStageBytes<kGroup>);
+        ptx::barrierExpect(full, bytes * static_cast<std::uint32_t>(groups));
+        for (int group = 0; group < groups; ++group)
+            ptx::copyBulk(target + group * kWarpgroupBlocks * kBlockBytes<kGroup>,
+                          weightsAt<kGroup>(m_problem, item, firstGroup + group), bytes, full, policy);
+    }
+
+    /// Unrolled, so that nothing but the copies' issue is waited for: a loop that looks the rows up was slower than the
+    /// products.
+    __device__ void copyTokens(const Rows &rows, int stage, int place) const
+    {
+        const int column = stage * kStageColumns + m_column;
+        if (column >= m_problem.columns)
+            return;
+        const Bf16 *input = m_problem.input + column;
+        const std::uint32_t target = ptx::sharedAddress(m_stages + place * kWarpgroupStageBytes<kGroup>) + m_target;
+#pragma unroll
+        for (int i = 0; i < kRowsOfLane; ++i)
+            if (rows[i] >= 0)
+                ptx::copyAsync16(target + i * kRowsAtOnce * 128,
+                                 input + static_cast<std::int64_t>(rows[i]) * m_problem.columns, true);
+    }
+
+    /// The oldest stage under way has landed.
+    __device__ void report()
+    {
+        ptx::proxyFence();
+        __syncwarp();
+        if (m_thread % 32 == 0)
+            ptx::barrierArrive(ptx::sharedAddress(&m_barriers.full[m_landed]));
+        m_landed = m_landed + 1 == m_problem.stages ? 0 : m_landed + 1;
+    }
+
+    const Problem &m_problem;
+    const Schedule &m_schedule;
+    WarpgroupBarriers &m_barriers;
+    std::uint8_t *m_stages;
+    int m_thread;
+    int m_landed = 0;       // the next stage to report
+    int m_column;           // of a stage's 128
+    std::uint32_t m_target; // in a stage
+};
+
+#endif
+
+template <int kGroup, typename Epilogue>
+__global__ void __launch_bounds__(kWarpgroups * 128 + kFeeders, 1)
+    warpgroupKernel(const __grid_constant__ Problem problem)
+{
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+    extern __shared__ std::uint8_t memory[];
+    std::uint8_t *const stages = memory + (1024U - ptx::sharedAddress(memory) % 1024U) % 1024U; // as the swizzle wants
+    __shared__ Schedule schedule;
+    __shared__ WarpgroupBarriers barriers;
+    if (threadIdx.x == 0) {
+        for (int stage = 0; stage < problem.stages; ++stage) {
+            ptx::barrierInit(ptx::sharedAddress(&barriers.full[stage]), kFeeders / 32 + 1);
+            ptx::barrierInit(ptx::sharedAddress(&barriers.empty[stage]), kWarpgroupBlocks);
+        }
+        ptx::barrierInitFence();
+    }
+    if (problem.overlap == 0)
+        ptx::waitForPrevious();
+    buildSchedule(schedule, problem);
+    ptx::letNextStart();
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    if (warp >= kWarpgroups * kWarpgroupWarps) {
+        ptx::lowerRegisters<72>();
+        Feeder<kGroup>(problem, schedule, barriers, stages, static_cast<int>(threadIdx.x) - kWarpgroups * 128).run();
+    } else {
+        ptx::raiseRegisters<216>();
+        WarpgroupRing<kGroup> ring(barriers, stages, problem.stages, lane);
+        for (int round = 0;; ++round) {
+            const Item item = itemOfRound(schedule, problem, round);
+            if (item.tokens == 0)
+                break;
+            multiply<kGroup, Epilogue>(problem, item, ring, warp, lane);
+        }
+    }
+#endif
+}
+
+} // namespace palimpsest::kernels::w4
