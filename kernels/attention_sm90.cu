@@ -19,24 +19,29 @@ namespace {
 // columns; a warpgroup computes scores (64 x 64, wgmma from shared memory), turns them into probabilities in its
 // registers and multiplies them with the values (wgmma, probabilities from registers). Two warpgroups share the
 // output's columns where one could not hold them (512); each computes all scores, which costs less than passing them
-// on.
-constexpr int kQueries = 64;
+// on. Or, where there are blocks enough, two take 64 queries each and share what is fetched: one's softmax runs beside
+// the other's products.
+constexpr int kTileQueries = 64;
 constexpr int kBoxBytes = 64 * 128;
 
 /// kD: head size rounded up to 64, 128, 256 or 512; what lies behind the head size reads as zero.
-template <int kHeadDim>
+template <int kHeadDim, int kTilesOfQueries = 1>
 struct HopperShape
 {
     static constexpr int kD = kHeadDim;
-    static constexpr int kGroups = kD > 256 ? 2 : 1;
-    static constexpr int kColumns = kD / kGroups; ///< of the output, for a warpgroup
+    static constexpr int kTiles = kTilesOfQueries; ///< of 64 queries, a warpgroup each
+    static constexpr int kQueries = kTiles * kTileQueries;
+    static constexpr int kColumnGroups = kD > 256 ? 2 : 1;
+    static constexpr int kGroups = kTiles * kColumnGroups;
+    static constexpr int kColumns = kD / kColumnGroups; ///< of the output, for a warpgroup
     static constexpr int kBoxes = kD / 64;
     static constexpr int kTileBytes = kBoxes * kBoxBytes;
     static constexpr int kStages = kD > 256 ? 1 : 2; // pages under way: 192 KiB or 160 KiB at the largest sizes
     // One producer warp; beside two warpgroups a whole one, which hands its registers to them.
     static constexpr int kThreads = kGroups * 128 + (kGroups == 2 ? 128 : 32);
     static constexpr int kBarriers = 1 + 4 * kStages;
-    static constexpr int kSharedBytes = 1024 + (1 + 2 * kStages) * kTileBytes + kBarriers * 8;
+    static constexpr int kSharedBytes = 1024 + (kTiles + 2 * kStages) * kTileBytes + kBarriers * 8;
+    static_assert(kGroups <= 2);
     static_assert(kColumns % 64 == 0 && kColumns <= 256, "whole boxes, one wgmma wide");
 };
 
@@ -73,10 +78,13 @@ struct Shared
 {
     std::uint32_t base;
 
-    __device__ std::uint32_t queries() const { return base; }
+    __device__ std::uint32_t queries(int tile) const
+    {
+        return base + static_cast<std::uint32_t>(tile) * Shape::kTileBytes;
+    }
     __device__ std::uint32_t keys(int stage) const
     {
-        return base + static_cast<std::uint32_t>(1 + stage) * Shape::kTileBytes;
+        return base + static_cast<std::uint32_t>(Shape::kTiles + stage) * Shape::kTileBytes;
     }
     __device__ std::uint32_t values(int stage) const { return keys(Shape::kStages + stage); }
     __device__ std::uint32_t barrier(int index) const
@@ -91,7 +99,7 @@ struct Shared
 
     __device__ void init() const
     {
-        ptx::barrierInit(queriesFull(), 1);
+        ptx::barrierInit(queriesFull(), Shape::kTiles);
         for (int stage = 0; stage < Shape::kStages; ++stage) {
             ptx::barrierInit(keysFull(stage), 1);
             ptx::barrierInit(valuesFull(stage), 1);
@@ -114,7 +122,9 @@ template <typename Shape, typename PageAt>
 __device__ void produceTiles(const AttentionMaps &maps, Shared<Shape> shared, int queryColumn, int queryRow, int pages,
                              PageAt pageAt)
 {
-    fetchTile<Shape>(shared.queries(), maps.queries, shared.queriesFull(), queryColumn, queryRow);
+    for (int tile = 0; tile < Shape::kTiles; ++tile)
+        fetchTile<Shape>(shared.queries(tile), maps.queries, shared.queriesFull(), queryColumn,
+                         queryRow + tile * kTileQueries);
     int stage = 0;
     std::uint32_t parity = 1;
     for (int i = 0; i < pages; ++i) {
@@ -132,7 +142,8 @@ __device__ void produceTiles(const AttentionMaps &maps, Shared<Shape> shared, in
     }
 }
 
-/// A warpgroup's part of the output and the softmax of its rows lane / 4 and lane / 4 + 8 of each warp's 16.
+/// A warpgroup's part of the output and the softmax of its rows lane / 4 and lane / 4 + 8 of each warp's 16; its tile
+/// of queries or its half of the columns.
 template <typename Shape>
 struct QueryTile
 {
@@ -140,9 +151,13 @@ struct QueryTile
     float maximum[2];
     float sum[2];
 
+    __device__ static int group() { return static_cast<int>(threadIdx.x) / 128; }
+    __device__ static int queryTile() { return Shape::kTiles > 1 ? group() : 0; }
+    __device__ static int columnGroup() { return Shape::kTiles > 1 ? 0 : group(); }
     __device__ static int rowOf(int i)
     {
-        return static_cast<int>(threadIdx.x) % 128 / 32 * 16 + static_cast<int>(threadIdx.x) % 32 / 4 + i * 8;
+        return queryTile() * kTileQueries + static_cast<int>(threadIdx.x) % 128 / 32 * 16 +
+               static_cast<int>(threadIdx.x) % 32 / 4 + i * 8;
     }
 
     /// Scores to probabilities, packed as wgmma's left operand; rescales what was summed before. A row that sees
@@ -194,8 +209,8 @@ struct QueryTile
     template <typename PageAt>
     __device__ void consume(Shared<Shape> shared, int pages, const Visible (&visible)[2], PageAt pageAt)
     {
-        const int group = static_cast<int>(threadIdx.x) / 128;
         const bool releases = threadIdx.x % 128 == 0;
+        const std::uint32_t queries = shared.queries(queryTile());
 #pragma unroll
         for (float &value : output)
             value = 0.0F;
@@ -216,7 +231,7 @@ struct QueryTile
 #pragma unroll
             for (std::uint32_t k = 0; k < Shape::kD / 16; ++k) {
                 const std::uint32_t place = k / 4 * kBoxBytes + k % 4 * 32;
-                ptx::wgmma64x64x16(scores, ptx::swizzledMatrix(shared.queries() + place),
+                ptx::wgmma64x64x16(scores, ptx::swizzledMatrix(queries + place),
                                    ptx::swizzledMatrix(shared.keys(stage) + place));
             }
             ptx::wgmmaCommit();
@@ -228,7 +243,7 @@ struct QueryTile
             ptx::barrierWait(shared.valuesFull(stage), parity);
             ptx::wgmmaFence();
             const std::uint32_t values =
-                shared.values(stage) + static_cast<std::uint32_t>(group * Shape::kColumns / 64) * kBoxBytes;
+                shared.values(stage) + static_cast<std::uint32_t>(columnGroup() * Shape::kColumns / 64) * kBoxBytes;
 #pragma unroll
             for (std::uint32_t k = 0; k < 4; ++k)
                 ptx::wgmmaColumns(output, probabilities[k], ptx::swizzledColumns(values + k * 16 * 128));
@@ -251,7 +266,7 @@ struct QueryTile
     template <typename Body>
     __device__ void forEachPair(int headDim, Body body) const
     {
-        const int first = static_cast<int>(threadIdx.x) / 128 * Shape::kColumns + static_cast<int>(threadIdx.x) % 4 * 2;
+        const int first = columnGroup() * Shape::kColumns + static_cast<int>(threadIdx.x) % 4 * 2;
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
 #pragma unroll
@@ -300,7 +315,7 @@ __global__ __launch_bounds__(Shape::kThreads, 1) void canvasHopperKernel(const _
     const AttentionParts parts(view);
     const int part = static_cast<int>(blockIdx.y);
     const auto head = static_cast<std::int64_t>(blockIdx.x) % args.heads;
-    const int firstRow = static_cast<int>(static_cast<std::int64_t>(blockIdx.x) / args.heads) * kQueries;
+    const int firstRow = static_cast<int>(static_cast<std::int64_t>(blockIdx.x) / args.heads) * Shape::kQueries;
     if (part >= parts.count || firstRow >= view.rows)
         return;
     const auto headDim = static_cast<int>(args.headDim);
@@ -357,7 +372,7 @@ __global__ __launch_bounds__(Shape::kThreads, 1) void causalHopperKernel(const _
     const auto sequence = static_cast<std::int64_t>(blockIdx.y);
     const SequenceView view = args.views[sequence];
     const auto head = static_cast<std::int64_t>(blockIdx.x) % args.heads;
-    const int firstRow = static_cast<int>(static_cast<std::int64_t>(blockIdx.x) / args.heads) * kQueries;
+    const int firstRow = static_cast<int>(static_cast<std::int64_t>(blockIdx.x) / args.heads) * Shape::kQueries;
     if (firstRow >= view.rows)
         return;
     const auto headDim = static_cast<int>(args.headDim);
@@ -369,7 +384,7 @@ __global__ __launch_bounds__(Shape::kThreads, 1) void causalHopperKernel(const _
         return Visible{max(0, position - window + 1), position + 1};
     };
     const int firstPage = visibleTo(0).begin / kPage;
-    const int lastRow = min(kQueries, view.rows - firstRow) - 1;
+    const int lastRow = min(Shape::kQueries, view.rows - firstRow) - 1;
     const int pages = pagesFor(visibleTo(lastRow).end) - firstPage;
     const auto pageAt = [&](int i) {
         const int page = view.pageTable[firstPage + i];
@@ -405,19 +420,27 @@ bool describeQueries(CUtensorMap &map, const Args &args)
     const std::int64_t width = args.heads * args.headDim;
     return describe<2>(map, args.queries,
                        {static_cast<cuuint64_t>(width), static_cast<cuuint64_t>(args.sequences * args.rowStride)},
-                       {width}, {64, kQueries});
+                       {width}, {64, kTileQueries});
 }
 
+/// `blocks`: how many there would be of 64 queries.
 template <typename Body>
-cudaError_t withHopperShape(std::int64_t headDim, Body body)
+cudaError_t withHopperShape(std::int64_t headDim, std::int64_t blocks, Body body)
 {
+    constexpr std::int64_t kEnoughForPairs = 250; // close to two rounds of an H200
     if (headDim <= 64)
         return body.template operator()<HopperShape<64>>();
     if (headDim <= 128)
         return body.template operator()<HopperShape<128>>();
     if (headDim <= 256)
-        return body.template operator()<HopperShape<256>>();
+        return blocks >= kEnoughForPairs ? body.template operator()<HopperShape<256, 2>>()
+                                         : body.template operator()<HopperShape<256>>();
     return body.template operator()<HopperShape<512>>();
+}
+
+std::int64_t queryTiles(std::int64_t rows)
+{
+    return (rows + kTileQueries - 1) / kTileQueries;
 }
 
 } // namespace
@@ -441,13 +464,14 @@ cudaError_t canvasAttentionHopper(const CanvasAttentionArgs &args, cudaStream_t 
     if (!described)
         return cudaErrorInvalidValue;
     const AttentionWorkspace workspace = workspaceOf(args);
-    return withHopperShape(args.headDim, [&]<typename Shape>() {
+    const std::int64_t blocks = queryTiles(args.rowStride) * args.heads * workspace.parts * args.sequences;
+    return withHopperShape(args.headDim, blocks, [&]<typename Shape>() {
         const auto kernel = canvasHopperKernel<Shape>;
         const cudaError_t set =
             cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Shape::kSharedBytes);
         if (set != cudaSuccess)
             return set;
-        const std::int64_t tiles = (args.rowStride + kQueries - 1) / kQueries;
+        const std::int64_t tiles = (args.rowStride + Shape::kQueries - 1) / Shape::kQueries;
         const dim3 grid(static_cast<unsigned>(tiles * args.heads), static_cast<unsigned>(workspace.parts),
                         static_cast<unsigned>(args.sequences));
         return launchDependent(kernel, {.grid = grid, .threads = Shape::kThreads, .sharedBytes = Shape::kSharedBytes},
@@ -461,13 +485,14 @@ cudaError_t causalAttentionHopper(const CausalAttentionArgs &args, cudaStream_t 
     if (!describeQueries(maps.queries, args) || !describePool(maps.cacheKeys, args.cache.keys, args.headDim) ||
         !describePool(maps.cacheValues, args.cache.values, args.headDim))
         return cudaErrorInvalidValue;
-    return withHopperShape(args.headDim, [&]<typename Shape>() {
+    const std::int64_t blocks = queryTiles(args.rowStride) * args.heads * args.sequences;
+    return withHopperShape(args.headDim, blocks, [&]<typename Shape>() {
         const auto kernel = causalHopperKernel<Shape>;
         const cudaError_t set =
             cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Shape::kSharedBytes);
         if (set != cudaSuccess)
             return set;
-        const std::int64_t tiles = (args.rowStride + kQueries - 1) / kQueries;
+        const std::int64_t tiles = (args.rowStride + Shape::kQueries - 1) / Shape::kQueries;
         const dim3 grid(static_cast<unsigned>(tiles * args.heads), static_cast<unsigned>(args.sequences));
         return launchDependent(kernel, {.grid = grid, .threads = Shape::kThreads, .sharedBytes = Shape::kSharedBytes},
                                stream, maps, args);

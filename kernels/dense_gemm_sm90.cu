@@ -350,8 +350,7 @@ HopperGemmConfig hopperGemmConfig(std::int64_t rows, std::int64_t outputs, int p
         return (blocks + kMultiprocessors - 1) / kMultiprocessors;
     };
     const bool useTall = 10 * rounds(128) <= 6 * rounds(64);
-    return {.weightRows = useTall ? 128 : 64,
-            .cluster = (outputs + 127) / 128 * parts > 4 * kMultiprocessors ? 2 : 1};
+    return {.weightRows = useTall ? 128 : 64, .cluster = (outputs + 127) / 128 * parts > 4 * kMultiprocessors ? 2 : 1};
 }
 
 cudaError_t denseGemmHopper(const DenseGemmArgs &args, HopperGemmConfig config, cudaStream_t stream)

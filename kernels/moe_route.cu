@@ -30,20 +30,28 @@ constexpr std::int64_t kManyTokens = 2048;  // from here on the token tiles fill
 // dense product beside them finds the other half empty. More would take too long that way.
 constexpr std::int64_t kFewBlocks = 66;
 constexpr std::int64_t kFewTiles = 16;
+// Blocks that an H200 holds at a time, two a multiprocessor; of more tiles a block takes several, one after the other.
+constexpr std::int64_t kManyBlocks = 2 * 132;
 
-// Second launch: a warp chooses for a token; the last block to finish sorts.
+// Second launch: a warp chooses for a token; the last block to finish brings the slots in order.
 constexpr int kChooseWarps = 16;
+constexpr int kChooseThreads = kChooseWarps * 32;
+constexpr int kBlockSlots = kChooseWarps * static_cast<int>(kMostSlotsPerToken); // at most
+constexpr int kBlocksAtOnce = 64;                                                // whose counts the last block holds
 
 constexpr std::int64_t sliceCount(std::int64_t hidden)
 {
     return (hidden + kSliceInputs - 1) / kSliceInputs;
 }
 
-/// The workspace: a counter, then partial sums of squares [parts][tokens], then partial logits
-/// [parts][tokens][experts].
+/// The workspace: a counter, then what the blocks that choose leave for the last of them: how many slots of each expert
+/// they have [blocks][experts] and each slot's place among those of its block and expert [slots]; then partial sums of
+/// squares [parts][tokens] and partial logits [parts][tokens][experts].
 struct Workspace
 {
     unsigned *finishedBlocks;
+    std::uint16_t *counts;
+    std::uint16_t *ranks;
     float *squares;
     float *logits;
 };
@@ -55,11 +63,21 @@ std::int64_t partCount(std::int64_t tokens, std::int64_t hidden)
     return tokens >= kManyTokens ? 1 : sliceCount(hidden);
 }
 
+/// Of one of the arrays of 16-bit numbers, for at most `tokens` tokens.
+std::int64_t countBytes(std::int64_t tokens)
+{
+    return (tokens + kChooseWarps - 1) / kChooseWarps * kMostRoutedExperts * 2;
+}
+
+static_assert(kChooseWarps * kMostSlotsPerToken <= kMostRoutedExperts, "a block's ranks fit where its counts would");
+
 Workspace workspaceOf(const MoeRouteArgs &args, std::int64_t parts)
 {
     auto *base = static_cast<std::uint8_t *>(args.workspace);
-    auto *squares = reinterpret_cast<float *>(base + kCounterBytes);
-    return {reinterpret_cast<unsigned *>(base), squares, squares + parts * args.tokens};
+    const std::int64_t bytes = countBytes(args.tokens);
+    auto *squares = reinterpret_cast<float *>(base + kCounterBytes + 2 * bytes);
+    return {reinterpret_cast<unsigned *>(base), reinterpret_cast<std::uint16_t *>(base + kCounterBytes),
+            reinterpret_cast<std::uint16_t *>(base + kCounterBytes + bytes), squares, squares + parts * args.tokens};
 }
 
 /// value = high + middle + low, each a bf16; the remainder is below 2^-24 of the value.
@@ -125,24 +143,26 @@ struct ProjectSums
     float squares[kProjectWarps][kTileTokens];
 };
 
-/// This warp's 32 inputs of a slice, all experts of the tile; beyond the last input everything is zero. Weights do not
-/// depend on the launch before; the next one may start when that is over.
-__device__ void projectWarp(const MoeRouteArgs &args, ProjectSums &sums, std::int64_t firstToken, int firstExpert,
+/// A warp's 32 inputs of a slice for all experts of the tile; beyond the last input everything is zero.
+__device__ void loadWeights(uint4 (&weights)[kExpertTiles], const MoeRouteArgs &args, int firstExpert,
                             std::int64_t firstInput, int warp, int lane)
+{
+    const std::int64_t input = firstInput + warp * 32 + (lane & 3) * 8;
+#pragma unroll
+    for (int n = 0; n < kExpertTiles; ++n) {
+        const int expert = firstExpert + n * 8 + (lane >> 2);
+        weights[n] = make_uint4(0, 0, 0, 0);
+        if (input < args.hidden && expert < args.experts)
+            weights[n] = loadNow(args.weights + expert * args.hidden + input);
+    }
+}
+
+__device__ void projectWarp(const MoeRouteArgs &args, ProjectSums &sums, const uint4 (&weights)[kExpertTiles],
+                            std::int64_t firstToken, std::int64_t firstInput, int warp, int lane)
 {
     const int group = lane >> 2;
     const std::int64_t input = firstInput + warp * 32 + (lane & 3) * 8;
     const bool inside = input < args.hidden;
-    uint4 weights[kExpertTiles];
-#pragma unroll
-    for (int n = 0; n < kExpertTiles; ++n) {
-        const int expert = firstExpert + n * 8 + group;
-        weights[n] = make_uint4(0, 0, 0, 0);
-        if (inside && expert < args.experts)
-            weights[n] = loadNow(args.weights + expert * args.hidden + input);
-    }
-    ptx::waitForPrevious();
-    ptx::letNextStart();
     TokenPart upper = {};
     TokenPart lower = {};
     if (inside) { // tokens beyond the last repeat it; their sums are not used
@@ -175,26 +195,17 @@ __device__ void projectWarp(const MoeRouteArgs &args, ProjectSums &sums, std::in
     }
 }
 
-/// Grid: token tiles, blocks that share their slices, expert tiles. With one part, all slices are added here, else each
-/// is a part; either way an output is ((slice 0 + slice 1) + slice 2) ..., a slice the sum of its warps in their order.
-__global__ void __launch_bounds__(kProjectWarps * 32)
-    projectKernel(const MoeRouteArgs args, const Workspace workspace, int parts)
+/// Of one thread, while a tile's slices are added.
+struct ProjectTotals
 {
-    extern __shared__ __align__(16) std::uint8_t shared[];
-    auto &sums = *reinterpret_cast<ProjectSums *>(shared);
-    const int thread = static_cast<int>(threadIdx.x);
-    const std::int64_t firstToken = static_cast<std::int64_t>(blockIdx.x) * kTileTokens;
-    const int firstExpert = static_cast<int>(blockIdx.z) * kTileExperts;
-    const auto slices = static_cast<int>((args.hidden + kSliceInputs - 1) / kSliceInputs);
-
-    constexpr int kThreads = kProjectWarps * 32;
-    constexpr int kOutputs = kTileTokens * kTileExperts / kThreads; // of a thread
-    float totals[kOutputs] = {};
+    static constexpr int kThreads = kProjectWarps * 32;
+    static constexpr int kOutputs = kTileTokens * kTileExperts / kThreads;
+    float logits[kOutputs] = {};
     float squares = 0.0F;
-    for (auto slice = static_cast<int>(blockIdx.y); slice < slices; slice += static_cast<int>(gridDim.y)) {
-        projectWarp(args, sums, firstToken, firstExpert, static_cast<std::int64_t>(slice) * kSliceInputs, thread / 32,
-                    thread % 32);
-        __syncthreads();
+
+    /// Adds the warps' sums in their order.
+    __device__ void add(const ProjectSums &sums, int thread)
+    {
 #pragma unroll
         for (int j = 0; j < kOutputs; ++j) {
             const int at = thread + j * kThreads;
@@ -202,7 +213,7 @@ __global__ void __launch_bounds__(kProjectWarps * 32)
 #pragma unroll
             for (int warp = 0; warp < kProjectWarps; ++warp)
                 sum += sums.logits[warp][at / kTileExperts][at % kTileExperts];
-            totals[j] += sum;
+            logits[j] += sum;
         }
         if (thread < kTileTokens) {
             float sum = 0.0F;
@@ -210,22 +221,56 @@ __global__ void __launch_bounds__(kProjectWarps * 32)
                 sum += sums.squares[warp][thread];
             squares += sum;
         }
-        __syncthreads();
-        if (parts == 1 && slice + 1 < slices)
-            continue;
-        const int part = parts == 1 ? 0 : slice;
+    }
+
+    __device__ void store(const MoeRouteArgs &args, const Workspace &workspace, int part, std::int64_t firstToken,
+                          int firstExpert, int thread) const
+    {
 #pragma unroll
         for (int j = 0; j < kOutputs; ++j) {
             const int at = thread + j * kThreads;
             const std::int64_t token = firstToken + at / kTileExperts;
             const int expert = firstExpert + at % kTileExperts;
             if (token < args.tokens && expert < args.experts)
-                workspace.logits[(part * args.tokens + token) * args.experts + expert] = totals[j];
-            totals[j] = 0.0F;
+                workspace.logits[(part * args.tokens + token) * args.experts + expert] = logits[j];
         }
-        if (blockIdx.z == 0 && thread < kTileTokens && firstToken + thread < args.tokens)
+        if (firstExpert == 0 && thread < kTileTokens && firstToken + thread < args.tokens)
             workspace.squares[part * args.tokens + firstToken + thread] = squares;
-        squares = 0.0F;
+    }
+};
+
+/// Grid: groups of token tiles, blocks that share the slices, expert tiles. With one part, all slices are added here,
+/// else each is a part; either way an output is ((slice 0 + slice 1) + slice 2) ..., a slice the sum of its warps in
+/// their order.
+__global__ void __launch_bounds__(kProjectWarps * 32, 2)
+    projectKernel(const MoeRouteArgs args, const Workspace workspace, int parts, int tilesOfBlock)
+{
+    extern __shared__ __align__(16) std::uint8_t shared[];
+    auto &sums = *reinterpret_cast<ProjectSums *>(shared);
+    const int thread = static_cast<int>(threadIdx.x);
+    const int firstExpert = static_cast<int>(blockIdx.z) * kTileExperts;
+    const auto slices = static_cast<int>((args.hidden + kSliceInputs - 1) / kSliceInputs);
+    const std::int64_t firstToken = static_cast<std::int64_t>(blockIdx.x) * tilesOfBlock * kTileTokens;
+    const std::int64_t endToken = min(args.tokens, firstToken + static_cast<std::int64_t>(tilesOfBlock) * kTileTokens);
+
+    ProjectTotals totals;
+    for (auto slice = static_cast<int>(blockIdx.y); slice < slices; slice += static_cast<int>(gridDim.y)) {
+        const std::int64_t firstInput = static_cast<std::int64_t>(slice) * kSliceInputs;
+        uint4 weights[kExpertTiles];
+        loadWeights(weights, args, firstExpert, firstInput, thread / 32, thread % 32);
+        // Weights do not depend on the launch before; the next one may start when that is over.
+        ptx::waitForPrevious();
+        ptx::letNextStart();
+        for (std::int64_t token = firstToken; token < endToken; token += kTileTokens) {
+            projectWarp(args, sums, weights, token, firstInput, thread / 32, thread % 32);
+            __syncthreads();
+            totals.add(sums, thread);
+            __syncthreads();
+            if (parts == 1 && slice + 1 < slices)
+                continue; // one tile: its sums go on
+            totals.store(args, workspace, parts == 1 ? 0 : slice, token, firstExpert, thread);
+            totals = {};
+        }
     }
     if (blockIdx.x == 0 && blockIdx.y == 0 && blockIdx.z == 0 && thread == 0)
         *workspace.finishedBlocks = 0;
@@ -309,10 +354,10 @@ __device__ void takeLargest(float (&values)[kExpertsPerLane], int lane, float &p
             values[i] = -2.0F;
 }
 
-/// The whole warp; lane j ends up with choice j.
+/// The whole warp; lane j gets choice j, the others keep what is in `chosen`.
 template <int kExpertsPerLane>
 __device__ void chooseExperts(const MoeRouteArgs &args, const Workspace &workspace, int parts, std::int64_t token,
-                              int lane)
+                              int lane, std::int32_t &chosen)
 {
     float values[kExpertsPerLane];
     probabilitiesOf<kExpertsPerLane>(values, args, workspace, parts, token, lane);
@@ -332,69 +377,67 @@ __device__ void chooseExperts(const MoeRouteArgs &args, const Workspace &workspa
     }
     if (lane < choices) {
         args.expertIds[token * choices + lane] = myExpert;
+        chosen = myExpert;
         args.slotWeights[token * choices + lane] = mine / total * args.perExpertScale[myExpert];
     }
 }
 
+/// A block's own choices, in order of their slots, and how many there are of each expert.
+struct BlockChoices
+{
+    std::int32_t experts[kBlockSlots];
+    unsigned counts[kMostRoutedExperts];
+};
+
+/// What the last block sorts with.
 struct SortState
 {
-    std::int32_t next[kChooseWarps][kMostRoutedExperts]; // counts, then where each warp's next slot of an expert goes
+    std::uint16_t before[kBlocksAtOnce][kMostRoutedExperts]; // counts, then the slots of an expert in earlier blocks
+    std::int32_t next[kMostRoutedExperts];                   // where the slots of the next blocks go
     std::int32_t warpTotals[kChooseWarps];
 };
 
-constexpr int kAtOnce =
-    8; // batches of 32 slots whose loads are under way together: their latency is what sorting takes
-
-struct Batches
-{
-    int experts[kAtOnce];
-
-    /// Other blocks wrote them: past the first-level cache.
-    __device__ void load(const MoeRouteArgs &args, int first, int end)
-    {
-#pragma unroll
-        for (int i = 0; i < kAtOnce; ++i)
-            experts[i] = first + 32 * i < end ? __ldcg(args.expertIds + first + 32 * i) : -1;
-    }
-};
-
-/// Runs body(slot, expert, rank of the slot among the warp's 32 of that expert, their count) for this warp's share of
-/// the slots, in ascending order and by whole warps; a lane without a slot has expert -1. `batches` holds the first.
-template <typename Body>
-__device__ void forSlots(const MoeRouteArgs &args, int warp, int lane, const Batches &batches, Body body)
-{
-    const auto count = static_cast<int>(args.tokens * args.slotsPerToken);
-    const int share = ((count + kChooseWarps - 1) / kChooseWarps + 31) / 32 * 32;
-    const int end = min(count, (warp + 1) * share);
-    Batches current = batches;
-    for (int first = warp * share; first < end; first += 32 * kAtOnce) {
-        if (first > warp * share)
-            current.load(args, first + lane, end);
-#pragma unroll
-        for (int i = 0; i < kAtOnce; ++i) {
-            if (first + 32 * i >= end)
-                break;
-            const unsigned same = __match_any_sync(kWholeWarp, current.experts[i]);
-            body(first + 32 * i + lane, current.experts[i], __popc(same & ((1U << lane) - 1U)), __popc(same));
-            __syncwarp();
-        }
-    }
-}
-
-/// Turns the warps' counts of this thread's expert into places; all threads, experts <= threads.
-__device__ void countsToPlaces(const MoeRouteArgs &args, SortState &state, int warp, int lane)
+/// Leaves this block's counts and ranks for the last block. Counting by atomics is exact in any order.
+__device__ void countChoices(const MoeRouteArgs &args, const Workspace &workspace, BlockChoices &choices)
 {
     const auto thread = static_cast<int>(threadIdx.x);
     const auto experts = static_cast<int>(args.experts);
-    int counts[kChooseWarps] = {};
-    int total = 0;
-    if (thread < experts) {
-#pragma unroll
-        for (int w = 0; w < kChooseWarps; ++w) {
-            counts[w] = state.next[w][thread];
-            total += counts[w];
-        }
+    const std::int64_t firstSlot = static_cast<std::int64_t>(blockIdx.x) * kChooseWarps * args.slotsPerToken;
+    const std::int64_t left = args.tokens * args.slotsPerToken - firstSlot;
+    const auto slots = static_cast<int>(min(left, static_cast<std::int64_t>(kChooseWarps) * args.slotsPerToken));
+    if (thread < slots) {
+        const int expert = choices.experts[thread];
+        int rank = 0;
+#pragma unroll 8
+        for (int other = 0; other < thread; ++other)
+            rank += choices.experts[other] == expert ? 1 : 0;
+        workspace.ranks[firstSlot + thread] = static_cast<std::uint16_t>(rank);
+        atomicAdd(&choices.counts[expert], 1U);
     }
+    __syncthreads();
+    for (int expert = thread; expert < experts; expert += kChooseThreads)
+        workspace.counts[static_cast<std::int64_t>(blockIdx.x) * experts + expert] =
+            static_cast<std::uint16_t>(choices.counts[expert]);
+}
+
+/// Sum over all blocks of the counts of this thread's expert; other blocks wrote them: past the first-level cache.
+__device__ int countOf(const MoeRouteArgs &args, const Workspace &workspace, int expert)
+{
+    int total = 0;
+#pragma unroll 16
+    for (unsigned block = 0; block < gridDim.x; ++block)
+        total += __ldcg(workspace.counts + static_cast<std::int64_t>(block) * args.experts + expert);
+    return total;
+}
+
+/// Where each expert's slots begin; all threads, experts <= threads.
+__device__ void placeExperts(const MoeRouteArgs &args, const Workspace &workspace, SortState &state)
+{
+    const auto thread = static_cast<int>(threadIdx.x);
+    const auto experts = static_cast<int>(args.experts);
+    const int warp = thread / 32;
+    const int lane = thread % 32;
+    const int total = thread < experts ? countOf(args, workspace, thread) : 0;
     int sum = total;
     for (int distance = 1; distance < 32; distance *= 2) {
         const int other = __shfl_up_sync(kWholeWarp, sum, distance);
@@ -407,62 +450,79 @@ __device__ void countsToPlaces(const MoeRouteArgs &args, SortState &state, int w
     for (int w = 0; w < warp; ++w)
         place += state.warpTotals[w];
     if (thread < experts) {
+        state.next[thread] = place;
         args.expertOffsets[thread] = place;
         if (thread == experts - 1)
             args.expertOffsets[experts] = place + total;
-#pragma unroll
-        for (int w = 0; w < kChooseWarps; ++w) {
-            state.next[w][thread] = place;
-            place += counts[w];
-        }
     }
-    __syncthreads();
 }
 
-/// Stable counting sort of the slots by expert; one block.
-__device__ void sortSlots(const MoeRouteArgs &args, SortState &state)
+/// Stable counting sort of the slots by expert; one block, some blocks' slots at a time.
+__device__ void sortSlots(const MoeRouteArgs &args, const Workspace &workspace, SortState &state)
 {
-    const int thread = static_cast<int>(threadIdx.x);
-    const int warp = thread / 32;
-    const int lane = thread % 32;
-    const auto count = static_cast<int>(args.tokens * args.slotsPerToken);
-    const int share = ((count + kChooseWarps - 1) / kChooseWarps + 31) / 32 * 32;
-    Batches batches;
-    batches.load(args, warp * share + lane, min(count, (warp + 1) * share));
-    for (int i = thread; i < kChooseWarps * kMostRoutedExperts; i += kChooseWarps * 32)
-        (&state.next[0][0])[i] = 0;
-    __syncthreads();
-    forSlots(args, warp, lane, batches, [&](int, int expert, int rank, int equal) {
-        if (expert >= 0 && rank == 0)
-            state.next[warp][expert] += equal;
-    });
-    __syncthreads();
-    countsToPlaces(args, state, warp, lane);
-    forSlots(args, warp, lane, batches, [&](int slot, int expert, int rank, int equal) {
-        const int base = expert >= 0 ? state.next[warp][expert] : 0;
-        __syncwarp();
-        if (expert < 0)
-            return;
-        args.slots[base + rank] = slot;
-        if (rank == 0)
-            state.next[warp][expert] = base + equal;
-    });
+    const auto thread = static_cast<int>(threadIdx.x);
+    const auto experts = static_cast<int>(args.experts);
+    const auto slotsOfBlock = static_cast<int>(args.slotsPerToken) * kChooseWarps;
+    const std::int64_t slots = args.tokens * args.slotsPerToken;
+    placeExperts(args, workspace, state);
+    for (int firstBlock = 0; firstBlock < static_cast<int>(gridDim.x); firstBlock += kBlocksAtOnce) {
+        const int blocks = min(kBlocksAtOnce, static_cast<int>(gridDim.x) - firstBlock);
+        __syncthreads();
+#pragma unroll 8
+        for (int i = thread; i < blocks * experts; i += kChooseThreads)
+            state.before[i / experts][i % experts] =
+                __ldcg(workspace.counts + static_cast<std::int64_t>(firstBlock) * experts + i);
+        __syncthreads();
+        int sum = 0;
+        if (thread < experts) {
+            for (int block = 0; block < blocks; ++block) {
+                const int count = state.before[block][thread];
+                state.before[block][thread] = static_cast<std::uint16_t>(sum);
+                sum += count;
+            }
+        }
+        __syncthreads();
+        const std::int64_t firstSlot = static_cast<std::int64_t>(firstBlock) * slotsOfBlock;
+        const auto count = static_cast<int>(min(slots - firstSlot, static_cast<std::int64_t>(blocks) * slotsOfBlock));
+#pragma unroll 4
+        for (int i = thread; i < count; i += kChooseThreads) {
+            const int expert = __ldcg(args.expertIds + firstSlot + i);
+            const int rank = __ldcg(workspace.ranks + firstSlot + i);
+            args.slots[state.next[expert] + state.before[i / slotsOfBlock][expert] + rank] =
+                static_cast<std::int32_t>(firstSlot + i);
+        }
+        __syncthreads();
+        if (thread < experts)
+            state.next[thread] += sum;
+    }
 }
 
 template <int kExpertsPerLane>
-__global__ void __launch_bounds__(kChooseWarps * 32)
+__global__ void __launch_bounds__(kChooseThreads)
     chooseKernel(const MoeRouteArgs args, const Workspace workspace, int parts)
 {
-    __shared__ SortState state;
+    __shared__ union {
+        BlockChoices choices;
+        SortState sort;
+    } state;
     __shared__ bool isLast;
+    const auto thread = static_cast<int>(threadIdx.x);
+    for (int expert = thread; expert < kMostRoutedExperts; expert += kChooseThreads)
+        state.choices.counts[expert] = 0;
     ptx::waitForPrevious();
     ptx::letNextStart();
-    const int warp = static_cast<int>(threadIdx.x) / 32;
-    const std::int64_t token = static_cast<std::int64_t>(blockIdx.x) * kChooseWarps + warp;
-    if (token < args.tokens)
-        chooseExperts<kExpertsPerLane>(args, workspace, parts, token, static_cast<int>(threadIdx.x) % 32);
+    const std::int64_t token = static_cast<std::int64_t>(blockIdx.x) * kChooseWarps + thread / 32;
+    if (token < args.tokens) {
+        const auto choices = static_cast<int>(args.slotsPerToken);
+        std::int32_t chosen = 0;
+        chooseExperts<kExpertsPerLane>(args, workspace, parts, token, thread % 32, chosen);
+        if (thread % 32 < choices)
+            state.choices.experts[thread / 32 * choices + thread % 32] = chosen;
+    }
     __syncthreads();
-    if (threadIdx.x == 0) { // the block's choices are visible before the count says so, the others' after it
+    countChoices(args, workspace, state.choices);
+    __syncthreads();
+    if (thread == 0) { // the block's choices are visible before the count says so, the others' after it
         __threadfence();
         isLast = atomicAdd(workspace.finishedBlocks, 1U) == gridDim.x - 1;
         __threadfence();
@@ -470,7 +530,7 @@ __global__ void __launch_bounds__(kChooseWarps * 32)
     __syncthreads();
     if (!isLast)
         return;
-    sortSlots(args, state);
+    sortSlots(args, workspace, state.sort);
 }
 
 bool isAllowed(const MoeRouteArgs &args)
@@ -494,7 +554,7 @@ std::int64_t moeRouteWorkspaceBytes(std::int64_t tokens, std::int64_t hidden, st
     // The most for this many tokens or fewer: just below kManyTokens there are more parts than above.
     const std::int64_t split = tokens < kManyTokens ? tokens : kManyTokens - 1;
     const std::int64_t rows = split * sliceCount(hidden) > tokens ? split * sliceCount(hidden) : tokens;
-    return kCounterBytes + rows * (experts + 1) * static_cast<std::int64_t>(sizeof(float));
+    return kCounterBytes + 2 * countBytes(tokens) + rows * (experts + 1) * static_cast<std::int64_t>(sizeof(float));
 }
 
 cudaError_t moeRouteLogits(const MoeRouteArgs &args, cudaStream_t stream)
@@ -512,11 +572,14 @@ cudaError_t moeRouteLogits(const MoeRouteArgs &args, cudaStream_t stream)
     const std::int64_t expertTiles = (args.experts + kTileExperts - 1) / kTileExperts;
     const std::int64_t sharing =
         tokenTiles * expertTiles <= kFewTiles ? std::min(parts, kFewBlocks / (tokenTiles * expertTiles)) : parts;
-    const LaunchShape shape{.grid = dim3(static_cast<unsigned>(tokenTiles), static_cast<unsigned>(sharing),
-                                         static_cast<unsigned>(expertTiles)),
+    const std::int64_t tilesOfBlock =
+        parts == 1 ? 1 : (tokenTiles * expertTiles * sharing + kManyBlocks - 1) / kManyBlocks;
+    const LaunchShape shape{.grid = dim3(static_cast<unsigned>((tokenTiles + tilesOfBlock - 1) / tilesOfBlock),
+                                         static_cast<unsigned>(sharing), static_cast<unsigned>(expertTiles)),
                             .threads = kProjectWarps * 32,
                             .sharedBytes = sizeof(ProjectSums)};
-    return launchDependent(projectKernel, shape, stream, args, workspaceOf(args, parts), static_cast<int>(parts));
+    return launchDependent(projectKernel, shape, stream, args, workspaceOf(args, parts), static_cast<int>(parts),
+                           static_cast<int>(tilesOfBlock));
 }
 
 cudaError_t moeRouteChoose(const MoeRouteArgs &args, cudaStream_t stream)
@@ -529,7 +592,7 @@ cudaError_t moeRouteChoose(const MoeRouteArgs &args, cudaStream_t stream)
     const auto parts = static_cast<int>(partCount(args.tokens, args.hidden));
     const Workspace workspace = workspaceOf(args, parts);
     const LaunchShape shape{.grid = dim3(static_cast<unsigned>((args.tokens + kChooseWarps - 1) / kChooseWarps)),
-                            .threads = kChooseWarps * 32};
+                            .threads = kChooseThreads};
     if (args.experts <= 32)
         return launchDependent(chooseKernel<1>, shape, stream, args, workspace, parts);
     if (args.experts <= 128)

@@ -115,7 +115,8 @@ cudaError_t launchProduct(Product product, Problem problem, W4Variant variant, c
     // The lists are on the device: for the choice of a tile, take the positions as evenly spread; for the grid, bound
     // it.
     const std::int64_t active = std::min(problem.experts, problem.positions);
-    const std::int64_t typicalTiles = active * ((problem.positions / active + problem.tileTokens - 1) / problem.tileTokens);
+    const std::int64_t typicalTiles =
+        active * ((problem.positions / active + problem.tileTokens - 1) / problem.tileTokens);
     const std::int64_t mostTiles = active + problem.positions / problem.tileTokens;
     const int mostWarps = variant == W4Variant::CopyEngine ? kCopyEngineWarps : kPortableWarps;
     problem.warps = variant == W4Variant::Warpgroup

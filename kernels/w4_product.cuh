@@ -42,8 +42,8 @@ struct Item
     bool sharesWeights = false; // with the expert's other token tiles
 };
 
-/// The experts in order of falling size of their items, in shared memory: where their positions begin, how many they are, and how many
-/// token tiles all before them have.
+/// The experts in order of falling size of their items, in shared memory: where their positions begin, how many they
+/// are, and how many token tiles all before them have.
 struct Schedule
 {
     std::int32_t expert[kMaxExperts];
@@ -141,9 +141,9 @@ __device__ inline void buildSchedule(Schedule &schedule, const Problem &problem)
 }
 
 /// This block's item of a round: largest experts first, every other round backwards, so that a block whose item is
-/// among the largest of one round gets one of the smallest of the next; row tiles with fewer blocks than the others come
-/// last of all. In order of expert, row tile, token tile: the tiles that share weights are neighbours in time, so all but
-/// the first find them in the second-level cache.
+/// among the largest of one round gets one of the smallest of the next; row tiles with fewer blocks than the others
+/// come last of all. In order of expert, row tile, token tile: the tiles that share weights are neighbours in time, so
+/// all but the first find them in the second-level cache.
 __device__ inline Item itemOfRound(const Schedule &schedule, const Problem &problem, int round)
 {
     const auto grid = static_cast<int>(gridDim.x);

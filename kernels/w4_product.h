@@ -48,11 +48,11 @@ struct Problem
     std::int32_t rowBlocks = 0;
     std::int32_t slotsPerToken = 1; // input row of a position when `gatherInput`: slot / slotsPerToken
     std::int32_t gatherInput = 0;
-    std::int32_t scatterOutput = 0; // output row of a position: its slot
-    std::int32_t overlap = 0;       // begin beside the launch before: only `input` comes from it
+    std::int32_t scatterOutput = 0;        // output row of a position: its slot
+    std::int32_t overlap = 0;              // begin beside the launch before: only `input` comes from it
     std::int32_t tileTokens = kTileTokens; // most tokens of an item; the launcher's choice, as are the next two
-    std::int32_t warps = 0;         // that multiply
-    std::int32_t stages = 0;        // of a ring fed by the copy engine
+    std::int32_t warps = 0;                // that multiply
+    std::int32_t stages = 0;               // of a ring fed by the copy engine
 };
 
 enum class Product {

@@ -34,7 +34,7 @@ cudaError_t launch(Problem problem, std::int64_t mostItems, const Device &device
 } // namespace
 
 cudaError_t launchWarpgroup(Product product, Problem problem, std::int64_t mostItems, const Device &device,
-                             cudaStream_t stream)
+                            cudaStream_t stream)
 {
     switch (product) {
     case Product::GateUp128:

@@ -6,7 +6,8 @@
 // The product of 4-bit weights with the warpgroup instructions of compute capability 9.0.
 //
 // A multiplying warp owns a block of 32 rows, as in the other variants; a warpgroup's four blocks are two tiles of 64
-// rows whose fragments its warps unpack into registers, exactly those of mma.m16n8k16. Tokens come out of shared memory:
+// rows whose fragments its warps unpack into registers, exactly those of mma.m16n8k16. Tokens come out of shared
+// memory:
 //
 //     weights --copy engine--> stage: [<= 8 row blocks] --> registers, unpacked once for all tokens: A
 //     tokens  --cp.async-----> stage: [<= 72 tokens][128 columns], 128-byte swizzle ---------------: B
@@ -25,7 +26,8 @@ namespace palimpsest::kernels::w4 {
 constexpr int kWarpgroups = 2; // that multiply; one more feeds
 constexpr int kWarpgroupWarps = 4;
 constexpr int kFeeders = 128;
-constexpr int kRowsAtOnce = kFeeders / kPieces; // of tokens that the feeders copy together: one row of a swizzle atom each
+constexpr int kRowsAtOnce =
+    kFeeders / kPieces;           // of tokens that the feeders copy together: one row of a swizzle atom each
 constexpr int kStagesLanding = 2; // whose tokens are under way while later ones are begun
 constexpr int kTokenBytes = kWarpgroupTokens * kStageColumns * 2;
 constexpr int kHalfStage = kTokenBytes / 2; // a matrix of 64 columns is as wide as the swizzle
@@ -214,9 +216,9 @@ __device__ void multiply(const Problem &problem, const Item &item, WarpgroupRing
     }
 }
 
-/// The feeding warpgroup. Sixteen neighbouring lanes copy the 256 bytes of a token's row; a lane's rows are eight apart,
-/// so that its place in the swizzle is the same in all of them. A stage is reported when its copies have landed, some
-/// stages later: what cp.async wrote needs a fence of the writing thread before wgmma may read it.
+/// The feeding warpgroup. Sixteen neighbouring lanes copy the 256 bytes of a token's row; a lane's rows are eight
+/// apart, so that its place in the swizzle is the same in all of them. A stage is reported when its copies have landed,
+/// some stages later: what cp.async wrote needs a fence of the writing thread before wgmma may read it.
 template <int kGroup>
 class Feeder
 {

@@ -483,6 +483,9 @@ int main()
         canvas(variant, {3, 1, 48, 24, true}, {{.length = 200, .rows = 17, .firstVisible = 150}}, 64);
         canvas(variant, {2, 1, 272, 30, true}, {{.length = 5000, .rows = 64}}, 64);
         causal(variant, sliding, 300, 100, {300, 64, 77});
+        causal(variant, sliding, 1030, 300, {1030, 1000, 64}); // many blocks: pairs of tiles of queries share keys
+        canvas(variant, sliding, {{.length = 300, .rows = 200}, {.length = 5, .rows = 65}, {.length = 64, .rows = 1}},
+               256);
         causal(variant, full, 200, 0, {200, 128, 33});
         causal(variant, {4, 2, 32, 16, true}, 150, 16, {150, 1, 16, 17});
         causal(variant, {4, 1, 128, 8, false}, 65, 0, {65, 13});
