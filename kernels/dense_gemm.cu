@@ -253,13 +253,17 @@ cudaError_t denseGemmPortable(const DenseGemmArgs &args, cudaStream_t stream)
 
 int denseGemmParts(std::int64_t outputs, std::int64_t inputs, WeightLayout)
 {
-    // Blocks of 128 outputs on the 132 multiprocessors of an H200, each part at least 8 tiles of 64 inputs long: fewer
-    // leave the pipeline filling and draining. At most 6: the parts cost a write and a read each.
+    // What fills the 132 multiprocessors of an H200 at 256 rows: tall blocks of 128 outputs for the very long sums, of
+    // which six parts are enough; else short ones of 64, each part at least 1280 inputs long. More parts make the
+    // product itself faster, and cost more to write and to add (NOTES.md).
     constexpr std::int64_t kMultiprocessors = 132;
-    const std::int64_t blocks = (outputs + 127) / 128;
+    constexpr std::int64_t kLong = 32768;
+    constexpr std::int64_t kMostParts = 6;
+    constexpr std::int64_t kLeastInputs = 1280;
+    const std::int64_t blocks = inputs >= kLong ? (outputs + 127) / 128 : (outputs + 63) / 64;
     std::int64_t parts = kMultiprocessors / blocks;
-    parts = parts < inputs / 512 ? parts : inputs / 512;
-    parts = parts < 6 ? parts : 6;
+    parts = parts < inputs / kLeastInputs ? parts : inputs / kLeastInputs;
+    parts = parts < kMostParts ? parts : kMostParts;
     return parts < 1 ? 1 : static_cast<int>(parts);
 }
 

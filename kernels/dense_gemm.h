@@ -38,11 +38,9 @@ struct DenseGemmArgs
     int parts = 1; ///< 1, or for Float what denseGemmParts() says: the product is left as that many summands
     /// Null, or a count in device memory: only the first `*activeRows` rows are wanted and written; 0 costs a launch.
     const std::int32_t *activeRows = nullptr;
-    /// The launch before this one in the stream has nothing to do with it: it writes neither x nor what is written
-    /// here, reads nothing of that, and lets its successor start only when all before it is complete (as
-    /// moeRouteLogits() and moeRouteChoose() do). Blocks then begin beside it and wait for its end only before they
-    /// store.
-    bool besidePrevious = false;
+    /// The launch after this one in the stream has nothing to do with it (MoeRouteArgs::besidePrevious): it may start
+    /// when all before this one is complete, and run beside this one.
+    bool besideNext = false;
 };
 
 /// Into how many summands along the inputs a Float product should be cut so that a small one fills the device; whoever

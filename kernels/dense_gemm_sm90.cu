@@ -50,7 +50,7 @@ struct Sizes
     int cluster;
     int fetchedRows; ///< of a tile of x: 256, or fewer where x has no more (rows that are not there cost as much time)
     const std::int32_t *activeRows;
-    bool xIsReady;
+    bool besideNext;
     void *out;
 };
 
@@ -95,8 +95,9 @@ __device__ void produce(const CUtensorMap &weightMap, const CUtensorMap &xMap, c
     const int ahead = min(end - begin, P::kStages);
     for (int stage = 0; stage < ahead; ++stage)
         fetchWeight(begin + stage, stage);
-    if (!sizes.xIsReady)
-        ptx::waitForPrevious();
+    ptx::waitForPrevious();
+    if (sizes.besideNext)
+        ptx::letNextStart();
     int stage = 0;
     std::uint32_t parity = 1; // a fresh barrier counts as having ended the phase before its first
     for (int tile = begin; tile < end; ++tile) {
@@ -228,7 +229,8 @@ __global__ __launch_bounds__(Pipeline<kWarpgroups>::kThreads,
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
     using P = Pipeline<kWarpgroups>;
     extern __shared__ std::uint8_t shared[];
-    ptx::letNextStart();
+    if (!sizes.besideNext)
+        ptx::letNextStart();
     if (sizes.activeRows != nullptr)
         ptx::waitForPrevious();
     const std::int64_t rows =
@@ -300,7 +302,7 @@ cudaError_t launch(const DenseGemmArgs &args, int cluster, cudaStream_t stream)
                       .cluster = cluster,
                       .fetchedRows = fetchedRows,
                       .activeRows = args.activeRows,
-                      .xIsReady = args.besidePrevious,
+                      .besideNext = args.besideNext,
                       .out = args.out};
     constexpr int kBlockOutputs = kWarpgroups * kGroupOutputs;
     const std::int64_t blocks = (args.outputs + kBlockOutputs - 1) / kBlockOutputs;

@@ -242,11 +242,13 @@ struct ProjectTotals
 /// Grid: groups of token tiles, blocks that share the slices, expert tiles. With one part, all slices are added here,
 /// else each is a part; either way an output is ((slice 0 + slice 1) + slice 2) ..., a slice the sum of its warps in
 /// their order.
-__global__ void __launch_bounds__(kProjectWarps * 32, 2)
+template <int kResident>
+__global__ void __launch_bounds__(kProjectWarps * 32, kResident)
     projectKernel(const MoeRouteArgs args, const Workspace workspace, int parts, int tilesOfBlock)
 {
     extern __shared__ __align__(16) std::uint8_t shared[];
     auto &sums = *reinterpret_cast<ProjectSums *>(shared);
+    ptx::letNextStart();
     const int thread = static_cast<int>(threadIdx.x);
     const int firstExpert = static_cast<int>(blockIdx.z) * kTileExperts;
     const auto slices = static_cast<int>((args.hidden + kSliceInputs - 1) / kSliceInputs);
@@ -258,9 +260,8 @@ __global__ void __launch_bounds__(kProjectWarps * 32, 2)
         const std::int64_t firstInput = static_cast<std::int64_t>(slice) * kSliceInputs;
         uint4 weights[kExpertTiles];
         loadWeights(weights, args, firstExpert, firstInput, thread / 32, thread % 32);
-        // Weights do not depend on the launch before; the next one may start when that is over.
-        ptx::waitForPrevious();
-        ptx::letNextStart();
+        if (!args.besidePrevious)
+            ptx::waitForPrevious(); // weights do not depend on it
         for (std::int64_t token = firstToken; token < endToken; token += kTileTokens) {
             projectWarp(args, sums, weights, token, firstInput, thread / 32, thread % 32);
             __syncthreads();
@@ -274,6 +275,7 @@ __global__ void __launch_bounds__(kProjectWarps * 32, 2)
     }
     if (blockIdx.x == 0 && blockIdx.y == 0 && blockIdx.z == 0 && thread == 0)
         *workspace.finishedBlocks = 0;
+    ptx::waitForPrevious(); // also if nothing of it was needed: not to end before it
 }
 
 /// Softmax over one token's logits, expert = lane + 32 i; beyond the last expert the probability is -1.
@@ -509,8 +511,9 @@ __global__ void __launch_bounds__(kChooseThreads)
     const auto thread = static_cast<int>(threadIdx.x);
     for (int expert = thread; expert < kMostRoutedExperts; expert += kChooseThreads)
         state.choices.counts[expert] = 0;
-    ptx::waitForPrevious();
     ptx::letNextStart();
+    if (!args.besidePrevious)
+        ptx::waitForPrevious();
     const std::int64_t token = static_cast<std::int64_t>(blockIdx.x) * kChooseWarps + thread / 32;
     if (token < args.tokens) {
         const auto choices = static_cast<int>(args.slotsPerToken);
@@ -528,9 +531,9 @@ __global__ void __launch_bounds__(kChooseThreads)
         __threadfence();
     }
     __syncthreads();
-    if (!isLast)
-        return;
-    sortSlots(args, workspace, state.sort);
+    if (isLast)
+        sortSlots(args, workspace, state.sort);
+    ptx::waitForPrevious(); // also if nothing of it was needed: not to end before it
 }
 
 bool isAllowed(const MoeRouteArgs &args)
@@ -564,10 +567,6 @@ cudaError_t moeRouteLogits(const MoeRouteArgs &args, cudaStream_t stream)
     if (args.tokens == 0)
         return cudaSuccess;
     const std::int64_t parts = partCount(args.tokens, args.hidden);
-    const cudaError_t status = cudaFuncSetAttribute(projectKernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                    static_cast<int>(sizeof(ProjectSums)));
-    if (status != cudaSuccess)
-        return status;
     const std::int64_t tokenTiles = (args.tokens + kTileTokens - 1) / kTileTokens;
     const std::int64_t expertTiles = (args.experts + kTileExperts - 1) / kTileExperts;
     const std::int64_t sharing =
@@ -578,7 +577,13 @@ cudaError_t moeRouteLogits(const MoeRouteArgs &args, cudaStream_t stream)
                                          static_cast<unsigned>(sharing), static_cast<unsigned>(expertTiles)),
                             .threads = kProjectWarps * 32,
                             .sharedBytes = sizeof(ProjectSums)};
-    return launchDependent(projectKernel, shape, stream, args, workspaceOf(args, parts), static_cast<int>(parts),
+    // Two blocks a multiprocessor where there are many; with one, more registers keep more loads under way.
+    const auto kernel = tilesOfBlock > 1 ? projectKernel<2> : projectKernel<1>;
+    const cudaError_t status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                    static_cast<int>(sizeof(ProjectSums)));
+    if (status != cudaSuccess)
+        return status;
+    return launchDependent(kernel, shape, stream, args, workspaceOf(args, parts), static_cast<int>(parts),
                            static_cast<int>(tilesOfBlock));
 }
 

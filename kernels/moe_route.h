@@ -29,6 +29,10 @@ struct MoeRouteArgs
     void *workspace = nullptr;             ///< moeRouteWorkspaceBytes(), aligned to 16; contents do not matter
     std::int32_t *expertIds = nullptr;     ///< [tokens, slotsPerToken], out: descending probability
     float *slotWeights = nullptr; ///< [tokens, slotsPerToken], out: renormalised to sum 1, times perExpertScale
+    /// For moeRouteLogits() and moeRouteChoose(): the launch before this one in the stream has nothing to do with it
+    /// and lets it start when all before is complete (DenseGemmArgs::besideNext). This one then runs beside it and ends
+    /// after it, so that what waits for this one has both.
+    bool besidePrevious = false;
     std::int32_t *expertOffsets = nullptr; ///< [experts + 1], out: where each expert's positions begin
     std::int32_t *slots = nullptr;         ///< [positions], out: slots by expert, in an expert ascending
 };
@@ -52,10 +56,8 @@ struct MoeRouteArgs
 ///            allocation; may be captured in a graph.
 [[nodiscard]] cudaError_t moeRoute(const MoeRouteArgs &args, cudaStream_t stream);
 
-/// Its two launches, for a caller who puts others between them: the logits into the workspace, then the choices. Either
-/// one lets the launch that follows it start when all before it is complete (DenseGemmArgs::besidePrevious), and leaves
-/// half of an H200 to it at up to 256 tokens. The launch after moeRouteLogits() must not end before that has: what
-/// waits for it then has the logits too.
+/// Its two launches, for a caller who puts others between them: the logits into the workspace, then the choices. At up
+/// to 256 tokens they leave half of an H200 to a launch beside them.
 [[nodiscard]] cudaError_t moeRouteLogits(const MoeRouteArgs &args, cudaStream_t stream);
 [[nodiscard]] cudaError_t moeRouteChoose(const MoeRouteArgs &args, cudaStream_t stream);
 

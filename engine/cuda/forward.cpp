@@ -113,7 +113,7 @@ void Forward::decoderInput(const StepShape &shape)
     norm.weight = m_parts.weights.selfConditioningNorm;
     norm.outBf16 = a.normed;
     launched(kernels::rmsNorm(norm, m_device.stream()), "normalise the self-conditioning");
-    gatedMlp(m_parts.weights.selfConditioning, a.normed, shape.rows(), Start::Afterwards);
+    gatedMlp(m_parts.weights.selfConditioning, a.normed, shape.rows(), Next::Afterwards);
     kernels::EmbedArgs args = canvasEmbedding(shape);
     args.parts =
         outputProduct(a.denseInner, m_parts.weights.selfConditioning.down, config.denseIntermediateSize, shape.rows());
@@ -139,7 +139,7 @@ kernels::EmbedArgs Forward::canvasEmbedding(const StepShape &shape) const
     return args;
 }
 
-void Forward::gatedMlp(const GatedMlpWeights &weights, const Bf16 *in, std::int64_t rows, Start start)
+void Forward::gatedMlp(const GatedMlpWeights &weights, const Bf16 *in, std::int64_t rows, Next next)
 {
     kernels::DenseGemmArgs args;
     args.rows = rows;
@@ -149,11 +149,11 @@ void Forward::gatedMlp(const GatedMlpWeights &weights, const Bf16 *in, std::int6
     args.weight = weights.gateUp;
     args.epilogue = kernels::GemmEpilogue::GatedGelu;
     args.out = m_parts.activations.denseInner;
-    args.besidePrevious = start == Start::Beside;
+    args.besideNext = next == Next::Beside;
     launched(kernels::denseGemm(args, m_device.stream()), "multiply by gate and up");
 }
 
-int Forward::outputProduct(const Bf16 *in, const Bf16 *weight, std::int64_t inputs, std::int64_t rows, Start start)
+int Forward::outputProduct(const Bf16 *in, const Bf16 *weight, std::int64_t inputs, std::int64_t rows, Next next)
 {
     kernels::DenseGemmArgs args;
     args.rows = rows;
@@ -164,7 +164,7 @@ int Forward::outputProduct(const Bf16 *in, const Bf16 *weight, std::int64_t inpu
     args.epilogue = kernels::GemmEpilogue::Float;
     args.out = m_parts.activations.product;
     args.parts = kernels::denseGemmParts(args.outputs, args.inputs, args.layout);
-    args.besidePrevious = start == Start::Beside;
+    args.besideNext = next == Next::Beside;
     launched(kernels::denseGemm(args, m_device.stream()), "multiply by an output matrix");
     return args.parts;
 }
@@ -286,20 +286,21 @@ void Forward::feedForward(std::int64_t layer, Role role, const StepShape &shape)
 {
     const LayerWeights &weights = m_parts.weights.layers[static_cast<std::size_t>(layer)];
     const Activations &a = m_parts.activations;
-    // The routing and the dense branch do not depend on each other. They take turns in one stream, each product beside
-    // half of the routing: neither fills the device. On a second stream of the graph nothing was gained (H200, 26B
-    // shapes, 10.30 to 10.49 ms a step against 10.30): starting a launch before the last one ends was lost.
-    const kernels::MoeRouteArgs route = routing(layer, shape);
+    // The routing and the dense branch do not depend on each other, and neither fills the device: they take turns in
+    // one stream, half of the routing beside each product. On a second stream of the graph nothing was gained (H200,
+    // 26B shapes, 10.30 to 10.49 ms a step against 10.30): starting a launch before the last one ends was lost.
+    kernels::MoeRouteArgs route = routing(layer, shape);
+    route.besidePrevious = true;
+    gatedMlp(weights.mlp, a.normed, shape.rows(), Next::Beside);
+    mark("dense gate and up");
     launched(kernels::moeRouteLogits(route, m_device.stream()), "multiply by the router");
     mark("routing, logits");
-    gatedMlp(weights.mlp, a.normed, shape.rows(), Start::Beside);
-    mark("dense gate and up");
+    kernels::MoeCombineArgs combine;
+    combine.denseParts =
+        outputProduct(a.denseInner, weights.mlp.down, m_parts.config.denseIntermediateSize, shape.rows(), Next::Beside);
+    mark("dense down");
     launched(kernels::moeRouteChoose(route, m_device.stream()), "choose experts");
     mark("routing, choice");
-    kernels::MoeCombineArgs combine;
-    combine.denseParts = outputProduct(a.denseInner, weights.mlp.down, m_parts.config.denseIntermediateSize,
-                                       shape.rows(), Start::Beside);
-    mark("dense down");
     experts(layer, shape);
     combine.tokens = shape.rows();
     combine.hidden = m_parts.config.hiddenSize;

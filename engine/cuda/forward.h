@@ -91,16 +91,15 @@ protected:
     [[nodiscard]] cudaStream_t stream() const noexcept { return m_device.stream(); }
 
 private:
-    /// Whether a product starts when the launch before it has ended, or beside it
-    /// (kernels::DenseGemmArgs::besidePrevious).
-    enum class Start { Afterwards, Beside };
+    /// Whether the launch behind a product may run beside it (kernels::DenseGemmArgs::besideNext).
+    enum class Next { Afterwards, Beside };
 
     [[nodiscard]] kernels::MoeRouteArgs routing(std::int64_t layer, const StepShape &shape) const;
     void experts(std::int64_t layer, const StepShape &shape);
-    void gatedMlp(const GatedMlpWeights &weights, const Bf16 *in, std::int64_t rows, Start start);
+    void gatedMlp(const GatedMlpWeights &weights, const Bf16 *in, std::int64_t rows, Next next);
     /// Leaves the product in `product`, in summands; returns how many.
     int outputProduct(const Bf16 *in, const Bf16 *weight, std::int64_t inputs, std::int64_t rows,
-                      Start start = Start::Afterwards);
+                      Next next = Next::Afterwards);
 
     Device &m_device;
     Parts m_parts;
