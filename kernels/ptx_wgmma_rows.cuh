@@ -6,9 +6,9 @@
 #include <cstdint>
 
 /// The matrix products of 4-bit weights on compute capability 9.0 (sm_90a), one function for one instruction: four
-/// warps, a from their registers, b from shared memory with its 16 contiguous, fp32 sums. d[4 j + c] of a thread are its
-/// four sums of columns 8 j to 8 j + 7, as in the C fragment of mma.m16n8k16. With `keep` 0 what was in d is replaced,
-/// else added to.
+/// warps, a from their registers, b from shared memory with its 16 contiguous, fp32 sums. d[4 j + c] of a thread are
+/// its four sums of columns 8 j to 8 j + 7, as in the C fragment of mma.m16n8k16. With `keep` 0 what was in d is
+/// replaced, else added to.
 namespace palimpsest::kernels::ptx {
 
 /// d[64x16] (+)= a[64x16] * b[16x16]
