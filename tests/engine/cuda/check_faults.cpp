@@ -45,6 +45,7 @@ std::vector<std::uint32_t> stepBehind(cuda::CudaModel &model, const Sequence &pr
     return bitsOf(run.results);
 }
 
+// F084, injected; gpu_scheduler has another process take the memory.
 void memoryRunsOut()
 {
     const auto model = loadModel("tiny-a");
@@ -61,6 +62,7 @@ void memoryRunsOut()
     requireSameBits(stepBehind(*model, *other), wanted, "the prompt after one without memory");
 }
 
+// F083.
 void loadingIsRefused()
 {
     const auto checkpoint = Checkpoint::open(modelFolder("tiny-a"));
@@ -143,6 +145,7 @@ void fractionalZerosAreRefused()
         std::printf("  a zero point of 7.5: \"%s\"\n", error->what());
 }
 
+// F086: a sticky error, injected.
 void deviceIsLost()
 {
     const auto model = loadModel("tiny-a");
