@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace palimpsest::openai {
 
 namespace {
@@ -90,6 +92,25 @@ ByteRange placeOfValue(std::string_view jsonText, std::span<const std::string> p
     }
     const std::size_t size = Cursor(jsonText, begin).takeValue().size();
     return {static_cast<std::int64_t>(begin), static_cast<std::int64_t>(begin + size)};
+}
+
+std::size_t deepestNesting(std::string_view text)
+{
+    std::size_t depth = 0;
+    std::size_t deepest = 0;
+    bool inString = false;
+    for (std::size_t position = 0; position < text.size(); ++position) {
+        const char character = text[position];
+        if (character == '"')
+            inString = !inString;
+        else if (inString)
+            position += character == '\\' ? 1 : 0;
+        else if (character == '{' || character == '[')
+            deepest = std::max(deepest, ++depth);
+        else if ((character == '}' || character == ']') && depth > 0)
+            --depth;
+    }
+    return deepest;
 }
 
 std::optional<std::size_t> endOfBrackets(std::string_view text, std::size_t begin)

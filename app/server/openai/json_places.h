@@ -17,6 +17,9 @@ namespace palimpsest::openai {
 /// is there, if the path leads further.
 [[nodiscard]] ByteRange placeOfValue(std::string_view jsonText, std::span<const std::string> path);
 
+/// Levels of objects and lists in each other, as far as brackets outside of strings tell.
+[[nodiscard]] std::size_t deepestNesting(std::string_view text);
+
 /// One past the end of the object or list that begins at `begin`, as far as brackets outside of strings tell; nothing
 /// if it does not end.
 [[nodiscard]] std::optional<std::size_t> endOfBrackets(std::string_view text, std::size_t begin);

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <set>
 #include <string_view>
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
 #include <valijson/schema.hpp>
@@ -25,7 +24,9 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::size_t kMostSchemas = 5000; // what a person or a generator writes has some dozens
+// What a person or a generator writes has some dozens, a few levels deep. The validator recurses, so depth is stack.
+constexpr std::size_t kMostSchemas = 5000;
+constexpr int kDeepestSchema = 100;
 
 /// Keywords that restrict a value and that the validator does not enforce, or not safely.
 constexpr std::array<std::string_view, 12> kNotEnforced = {
@@ -50,23 +51,30 @@ public:
     void run()
     {
         visit(m_root);
-        std::set<const json *> done;
-        for (const auto &entry : m_sameValue)
-            requireNoCircle(entry.first, {}, done);
+        for (auto &entry : m_nodes)
+            requireNoCircle(entry.second);
     }
 
 private:
+    struct Node
+    {
+        enum class State { New, OnTheWay, Done };
+        std::vector<const json *> sameValue; ///< schemas that apply to the same value
+        State state = State::New;
+    };
+
     void visit(json &schema)
     {
         if (schema.is_boolean())
             return;
         if (!schema.is_object())
             refuse(m_field, "found " + shown(schema) + " where a schema is wanted");
-        if (m_sameValue.contains(&schema))
+        if (m_nodes.contains(&schema))
             return;
-        if (m_sameValue.size() >= kMostSchemas)
-            refuse(m_field, "the schema is too large");
-        m_sameValue[&schema] = {};
+        if (m_nodes.size() >= kMostSchemas || m_depth >= kDeepestSchema)
+            refuse(m_field, "the schema is too large, or too deep");
+        m_nodes[&schema] = {};
+        ++m_depth;
         for (const std::string_view keyword : kNotEnforced) {
             if (schema.contains(keyword))
                 refuse(m_field, "the schema's keyword `" + std::string(keyword) + "` is not enforced by this server");
@@ -74,6 +82,7 @@ private:
         schema.erase("format");
         visitInner(schema);
         visitSameValue(schema);
+        --m_depth;
     }
 
     void visitInner(json &schema)
@@ -110,7 +119,7 @@ private:
         }
         if (const auto reference = schema.find("$ref"); reference != schema.end())
             same.push_back(&resolved(*reference));
-        m_sameValue[&schema].assign(same.begin(), same.end());
+        m_nodes[&schema].sameValue.assign(same.begin(), same.end());
         for (json *inner : same)
             visit(*inner);
     }
@@ -138,21 +147,24 @@ private:
         }
     }
 
-    // NOLINTNEXTLINE(misc-no-recursion): as deep as the schema, whose depth the request's parser limits
-    void requireNoCircle(const json *schema, std::set<const json *> above, std::set<const json *> &done) const
+    void requireNoCircle(Node &node)
     {
-        if (done.contains(schema) || !schema->is_object())
+        if (node.state == Node::State::Done)
             return;
-        if (!above.insert(schema).second)
+        if (node.state == Node::State::OnTheWay)
             refuse(m_field, "the schema refers to itself without going into a value");
-        for (const json *inner : m_sameValue.at(schema))
-            requireNoCircle(inner, above, done);
-        done.insert(schema);
+        node.state = Node::State::OnTheWay;
+        for (const json *inner : node.sameValue) {
+            if (const auto found = m_nodes.find(inner); found != m_nodes.end()) // true and false are no nodes
+                requireNoCircle(found->second);
+        }
+        node.state = Node::State::Done;
     }
 
     json &m_root;
     std::string m_field;
-    std::map<const json *, std::vector<const json *>> m_sameValue; ///< schemas that apply to the same value
+    std::map<const json *, Node> m_nodes;
+    int m_depth = 0;
 };
 
 std::vector<std::string> pathOf(const std::vector<std::string> &context)

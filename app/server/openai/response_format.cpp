@@ -106,6 +106,9 @@ std::optional<FormatProblem> checkFormat(const ResponseFormat &format, std::stri
         return std::nullopt;
     const ByteRange part = jsonPart(text);
     const std::string_view jsonText = part.of(text);
+    constexpr std::size_t kDeepestValue = 100; // the validator recurses
+    if (deepestNesting(jsonText) > kDeepestValue)
+        return FormatProblem{part, "it is nested too deep"};
     json value;
     try {
         value = json::parse(jsonText);

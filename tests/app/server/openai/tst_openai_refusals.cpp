@@ -136,6 +136,12 @@ void TestOpenAiRefusals::namesTheField_data()
     row("F049 a schema that leads to itself",
         chatWith(R"("response_format":{"type":"json_schema","json_schema":{"schema":{"$ref":"#"}}})"),
         "response_format");
+    Json chain{{"$ref", "#/$defs/d0"}};
+    for (int i = 0; i < 3000; ++i)
+        chain["$defs"]["d" + std::to_string(i)] = {
+            {"type", "object"}, {"properties", {{"x", {{"$ref", "#/$defs/d" + std::to_string((i + 1) % 3000)}}}}}};
+    const Json deep{{"type", "json_schema"}, {"json_schema", {{"schema", chain}}}};
+    row("F049 a schema that is too deep", chatWith((R"("response_format":)" + deep.dump()).c_str()), "response_format");
     row("F049 a reference to another host",
         chatWith(R"("response_format":{"type":"json_schema","json_schema":{"schema":{"$ref":"http://x/y"}}})"),
         "response_format");

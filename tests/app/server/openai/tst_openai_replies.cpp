@@ -57,6 +57,7 @@ private Q_SLOTS:
     void repairsInPlaceF003F049_data();
     void repairsInPlaceF003F049();
     void refusesWhatCannotBeRepairedF003F049();
+    void valuesWithoutEndDoNoHarm();
     void cutOffJsonIsALength();
 };
 
@@ -374,6 +375,15 @@ void TestOpenAiReplies::refusesWhatCannotBeRepairedF003F049()
     const std::vector<Json> chunks = bench.stream(kChat, chatBody("x", more));
     COMPARE_JSON(chunks.back().at("error").at("param"), "response_format");
     QCOMPARE(chunks.size(), std::size_t{2}); // the role, the error: nothing unconstrained
+}
+
+void TestOpenAiReplies::valuesWithoutEndDoNoHarm()
+{
+    EndpointBench bench([](const ScriptInput &) { return std::string(3000, '[') + std::string(3000, ']'); },
+                        {.canvasLength = 256, .maxPositions = 16'384});
+    const Json schema = Json::parse(R"({"type":"array","items":{"$ref":"#"}})");
+    const Json more{{"response_format", {{"type", "json_schema"}, {"json_schema", {{"schema", schema}}}}}};
+    COMPARE_JSON(bench.json(kChat, chatBody("x", more), 400).at("error").at("param"), "response_format");
 }
 
 void TestOpenAiReplies::cutOffJsonIsALength()
