@@ -14,9 +14,9 @@ namespace palimpsest::documents {
 // Values that a column of the store holds as JSON. Reading throws Error InvalidInput on what was not written here.
 
 [[nodiscard]] std::string locksToJson(const std::vector<LockedRange> &locks);
-[[nodiscard]] std::vector<LockedRange> locksFromJson(std::string_view json);
+[[nodiscard]] std::vector<LockedRange> locksFromJson(std::string_view text);
 
 [[nodiscard]] std::string modelOriginToJson(const ModelOrigin &model);
-[[nodiscard]] ModelOrigin modelOriginFromJson(std::string_view json);
+[[nodiscard]] ModelOrigin modelOriginFromJson(std::string_view text);
 
 } // namespace palimpsest::documents

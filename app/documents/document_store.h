@@ -131,7 +131,8 @@ public:
     // Search
 
     /// Drafts that hold all words of the query, or words that begin like them, in title or text; best first. Words in
-    /// double quotes have to stand together. Any input is a valid query; one without a word finds nothing.
+    /// double quotes have to stand together; those of scripts without spaces may stand anywhere. Any input is a valid
+    /// query; one without a word finds nothing.
     [[nodiscard]] std::vector<SearchHit> search(std::string_view query, std::int64_t mostHits = 50) const;
 
 private:

@@ -5,11 +5,21 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace palimpsest::documents {
 
-/// What a person typed as an expression that FTS5 understands: every word has to begin a word of the document, words in
-/// double quotes have to stand together, everything else stands for itself. Empty if there is no word in it.
-[[nodiscard]] std::string searchExpression(std::string_view query);
+/// What a person typed, in two parts that both have to be found.
+struct SearchQuery
+{
+    /// For FTS5: every word has to begin a word of the document, words in double quotes have to stand together,
+    /// everything else stands for itself. Empty if there is no word.
+    std::string expression = {};
+    /// Words in scripts that put no spaces between words (Chinese, Japanese, Thai...): to FTS5 a whole sentence of them
+    /// is one word, so they are looked for anywhere in the text, as they are.
+    std::vector<std::string> pieces = {};
+};
+
+[[nodiscard]] SearchQuery searchQuery(std::string_view query);
 
 } // namespace palimpsest::documents

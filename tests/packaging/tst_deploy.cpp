@@ -330,8 +330,10 @@ void TestDeploy::oneOfTwoServersDies()
         QCOMPARE(exchange.status, 200);
         expected[number] = answerText(exchange.body, false);
     }
+    constexpr int kClients = 4;
     std::vector<std::unique_ptr<LoadClient>> clients;
-    for (int offset = 0; offset < 4; ++offset)
+    clients.reserve(kClients);
+    for (int offset = 0; offset < kClients; ++offset)
         clients.push_back(
             std::make_unique<LoadClient>(QStringLiteral("https://127.0.0.1:%1").arg(m_haproxyPort), expected, offset));
     const auto completed = [&clients] {
@@ -356,7 +358,7 @@ void TestDeploy::oneOfTwoServersDies()
     qInfo("%d answers complete, %d before the server died; %d streams cut, visibly", account.complete, before,
           account.cut);
     QVERIFY2(account.faults.isEmpty(), account.faults.join("\n").constData());
-    QVERIFY(account.cut <= 4);
+    QVERIFY(account.cut <= kClients);
 
     m_first = std::make_unique<Server>(*m_folder, m_first->port()); // and comes back
     QTRY_VERIFY_WITH_TIMEOUT(m_first->isReady(), kPatienceMs);

@@ -66,7 +66,7 @@ void TestStoreSearch::expressions()
 {
     QFETCH(QByteArray, query);
     QFETCH(QByteArray, expression);
-    QCOMPARE(searchExpression(query.toStdString()), expression.toStdString());
+    QCOMPARE(searchQuery(query.toStdString()).expression, expression.toStdString());
 }
 
 void TestStoreSearch::queries_data()
@@ -92,6 +92,12 @@ void TestStoreSearch::queries_data()
     QTest::newRow("number") << QByteArray("1907") << 1;
     QTest::newRow("column filter is no filter") << QByteArray("title:harbour") << 0;
     QTest::newRow("column filter, the words") << QByteArray("title: harbour") << 0;
+    QTest::newRow("Japanese, inside a sentence") << QByteArray("\xE6\xBC\xA2\xE5\xAD\x97") << 1;
+    QTest::newRow("Japanese, not there") << QByteArray("\xE5\xAD\x97\xE6\xBC\xA2") << 0;
+    QTest::newRow("Japanese and a word") << QByteArray("harbour \"\xE6\xBC\xA2\"") << 1;
+    QTest::newRow("Japanese and a word that is not there") << QByteArray("\xE6\xBC\xA2 mountain") << 0;
+    QTest::newRow("Thai, inside a sentence") << QByteArray("\xE0\xB8\x97\xE0\xB8\xA2") << 1;
+    QTest::newRow("in a title without spaces") << QByteArray("\xE6\x9C\xAC") << 1;
     QTest::newRow("an empty quotation does not matter") << QByteArray("\"\" harbour") << 1;
 }
 
@@ -103,8 +109,9 @@ void TestStoreSearch::queries()
     const auto store = fixture.open();
     store->create("A letter",
                   "In 1907 the harbour was quiet. I don't know the caf\xC3\xA9, a well-known one.\n"
-                  "\xCE\xB8\xCE\xAC\xCE\xBB\xCE\xB1\xCF\x83\xCF\x83\xCE\xB1 \xD7\xA9\xD7\x9C\xD7\x95\xD7\x9D");
-    store->create("Another", "Nothing of that.");
+                  "\xCE\xB8\xCE\xAC\xCE\xBB\xCE\xB1\xCF\x83\xCF\x83\xCE\xB1 \xD7\xA9\xD7\x9C\xD7\x95\xD7\x9D\n"
+                  "\xE3\x81\x93\xE3\x81\xAE\xE6\xBC\xA2\xE5\xAD\x97\xE3\x81\xAF \xE0\xB9\x84\xE0\xB8\x97\xE0\xB8\xA2");
+    store->create("\xE6\x97\xA5\xE6\x9C\xAC", "Nothing of that.");
     QCOMPARE(store->search(query.toStdString()).size(), static_cast<std::size_t>(hits));
 }
 
@@ -125,6 +132,13 @@ void TestStoreSearch::snippetsMarkWhatMatched()
     };
     QCOMPARE(marked(0), std::string("caf\xC3\xA9"));
     QCOMPARE(marked(1), std::string("harbour"));
+    const std::string ideographs = QByteArray("\xE6\x97\xA5").repeated(100).toStdString();
+    store->create("u", ideographs + "\xE6\xBC\xA2" + ideographs);
+    const SearchHit piece = store->search("\xE6\xBC\xA2").at(0);
+    QCOMPARE(QString::fromStdString(piece.snippet).toStdString(), piece.snippet); // no character is cut through
+    QCOMPARE(piece.marks.size(), std::size_t{1});
+    QCOMPARE(piece.snippet.substr(static_cast<std::size_t>(piece.marks[0].begin), 3), std::string("\xE6\xBC\xA2"));
+    QCOMPARE(piece.snippet.size(), std::size_t{3 + 60 + 180 + 3});
     const SearchHit title = store->search("t").at(0); // found by "t", "the"
     QVERIFY(!title.snippet.empty());
 }
