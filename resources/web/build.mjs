@@ -24,7 +24,7 @@ function colours(tokens, theme) {
   const more =
     theme === "light"
       ? ["--entropy-ink: var(--ink);", "--shadow: #0003;", "--backdrop: #26221c66;"]
-      : ["--entropy-ink: #fff;", "--shadow: #0008;", "--backdrop: #000a;"];
+      : ["--entropy-ink: #fff;", "--shadow: #0008;", "--backdrop: #0008;"];
   return [...own, ...ramp, ...more].join(" ");
 }
 

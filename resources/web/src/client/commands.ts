@@ -343,7 +343,7 @@ function viewCommands(hands: PageHands): Command[] {
       "Help",
       "keys",
       "Keys",
-      "?",
+      ["?", "F1"],
       () => true,
       (s) => ui(s, { dialog: "keys" }),
     ),

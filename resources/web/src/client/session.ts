@@ -145,6 +145,9 @@ export class Session {
   #tellNote(proposal: Proposal): void {
     const known = this.store.state.draft?.proposals.find((one) => one.id === proposal.id);
     if (proposal.note && proposal.note !== known?.note) this.tell(proposal.note);
+    const run = this.store.state.draft?.runs.find((view) => view.run.id === proposal.run)?.run;
+    const isFewer = proposal.alternatives.length === 1 && (run?.lanes.length ?? 0) > 1;
+    if (!known && isFewer && proposal.action !== "proofread") this.tell("The same words came out each time.");
   }
 
   /** Asks for the drafts with these words; changes of the list come by themselves from then on. */

@@ -117,6 +117,7 @@ export type PageFont = "serif" | "sans" | "readable";
 export interface Preferences {
   theme: Theme;
   fontSize: number;
+  lineHeight: number;
   pageFont: PageFont;
   reducedMotion: boolean;
   /** Whether unsettled words are tinted while a canvas runs. */
@@ -165,6 +166,7 @@ export interface AppState {
 export const defaultPreferences: Preferences = {
   theme: "system",
   fontSize: 18,
+  lineHeight: 1.65,
   pageFont: "serif",
   reducedMotion: false,
   entropyShown: true,

@@ -140,19 +140,26 @@ function choice<T extends string>(
   };
 }
 
+/** A slider with its name. */
+function slider(label: string, min: number, max: number, step: number, change: (value: number) => void) {
+  const input = h("input", { type: "range", class: "slider", min, max, step, "aria-label": label });
+  input.addEventListener("input", () => change(Number(input.value)));
+  return {
+    element: h("label", { class: "pair pair--field" }, label, input),
+    set: (value: number): void => {
+      input.value = String(value);
+      input.style.setProperty("--share", String((value - min) / (max - min)));
+    },
+  };
+}
+
 /** How the page looks and moves, in this browser. */
 export class SettingsDialog {
   readonly element: HTMLDialogElement;
   readonly #theme;
   readonly #font;
-  readonly #size = h("input", {
-    type: "range",
-    class: "slider",
-    min: 14,
-    max: 32,
-    step: 1,
-    "aria-label": "Size of the letters",
-  });
+  readonly #size;
+  readonly #lineHeight;
   readonly #motion = h("input", { type: "checkbox", role: "switch" });
 
   constructor(session: Session) {
@@ -169,14 +176,16 @@ export class SettingsDialog {
     ];
     this.#theme = choice("theme", "Colours", themes, (theme) => set({ theme }));
     this.#font = choice("font", "Letters", fonts, (pageFont) => set({ pageFont }));
-    this.#size.addEventListener("input", () => set({ fontSize: Number(this.#size.value) }));
+    this.#size = slider("Size of the letters", 14, 32, 1, (fontSize) => set({ fontSize }));
+    this.#lineHeight = slider("Space between lines", 1.3, 2.4, 0.05, (lineHeight) => set({ lineHeight }));
     this.#motion.addEventListener("change", () => set({ reducedMotion: this.#motion.checked }));
     this.element = dialogFrame(
       "Reading settings",
       () => session.store.dispatch({ type: "ui", changes: { dialog: "" } }),
       this.#theme.element,
       this.#font.element,
-      h("label", { class: "pair pair--field" }, "Size", this.#size),
+      this.#size.element,
+      this.#lineHeight.element,
       h(
         "label",
         { class: "switch" },
@@ -188,12 +197,12 @@ export class SettingsDialog {
   }
 
   render(state: AppState): void {
-    const { theme, pageFont, fontSize, reducedMotion } = state.preferences;
+    const { theme, pageFont, fontSize, lineHeight, reducedMotion } = state.preferences;
     showDialog(this.element, state.ui.dialog === "settings");
     this.#theme.set(theme);
     this.#font.set(pageFont);
-    this.#size.value = String(fontSize);
-    this.#size.style.setProperty("--share", String((fontSize - 14) / 18));
+    this.#size.set(fontSize);
+    this.#lineHeight.set(lineHeight);
     this.#motion.checked = reducedMotion;
   }
 }

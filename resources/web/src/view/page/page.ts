@@ -73,6 +73,7 @@ export class Page {
     this.#surface.hidden = state.draft === null;
     setAttribute(this.element, "data-font", state.preferences.pageFont);
     this.element.style.setProperty("--page-size", `${state.preferences.fontSize}px`);
+    this.element.style.setProperty("--page-line-height", String(state.preferences.lineHeight));
     this.editor.render(state);
     this.#place();
   }
