@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
+  asSentence,
   dash,
   entropyLevel,
   figure,
@@ -74,6 +75,14 @@ test("entropy has six levels and plain words", () => {
   assert.equal(wordStandInWords(60, "."), "not settled yet");
   assert.equal(wordStandInWords(300, "."), "far from settled");
   assert.equal(wordStandInWords(300, "#"), "locked");
+});
+
+test("messages are shown as sentences, names of fields and files left alone", () => {
+  assert.equal(asSentence("the new text did not end inside its canvas"), "The new text did not end inside its canvas.");
+  assert.equal(asSentence("tMin: must not be above 2"), "tMin: must not be above 2.");
+  assert.equal(asSentence("model.safetensors is cut short"), "model.safetensors is cut short.");
+  assert.equal(asSentence("Nothing to do."), "Nothing to do.");
+  assert.equal(asSentence("Are you sure?"), "Are you sure?");
 });
 
 test("words are counted in any script", () => {

@@ -4,6 +4,7 @@
 // The page's conversation with the server: what came in goes to the store, what was typed goes out.
 
 import { apart, needsFetching } from "../state/reduce";
+import { asSentence } from "../state/format";
 import { hasEnded } from "../state/reduce_runs";
 import { acknowledged, isIdle, takeNext } from "../state/text_sync";
 import { parseLibrary } from "../wire/drafts";
@@ -74,11 +75,11 @@ export class Session {
   }
 
   complain(text: string): void {
-    this.store.dispatch({ type: "notice", kind: "problem", text });
+    this.store.dispatch({ type: "notice", kind: "problem", text: asSentence(text) });
   }
 
   tell(text: string): void {
-    this.store.dispatch({ type: "notice", kind: "news", text });
+    this.store.dispatch({ type: "notice", kind: "news", text: asSentence(text) });
   }
 
   /** While an input method composes, the text is not the writer's yet: it is sent when it is. */

@@ -51,6 +51,13 @@ export function plural(amount: number, one: string, many: string): string {
   return `${grouped(amount)} ${amount === 1 ? one : many}`;
 }
 
+/** A message as a sentence: the engine's own begin with a small letter and end without a full stop. */
+export function asSentence(message: string): string {
+  const text = message.trim();
+  const first = /^\p{Ll}+(?![\p{L}\p{N}_.])/u.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
+  return /[\p{L}\p{N})”"]$/u.test(first) ? `${first}.` : first;
+}
+
 export function wordCount(text: string): number {
   return text.match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}'’-]*/gu)?.length ?? 0;
 }
