@@ -61,23 +61,22 @@ Response errorResponse(int status, const ErrorText &error, HeaderFields fields)
 
 Response errorResponse(const Error &error)
 {
-    ErrorText text{.message = error.what(), .param = notEmpty(error.subject())};
+    const auto refused = [&error](int status, std::optional<std::string> code) {
+        return errorResponse(status,
+                             {.message = error.what(), .param = notEmpty(error.subject()), .code = std::move(code)});
+    };
     switch (error.kind()) {
     case ErrorKind::InvalidArgument:
     case ErrorKind::InvalidInput:
     case ErrorKind::Unsupported:
-        return errorResponse(400, text);
+        return refused(400, std::nullopt);
     case ErrorKind::ContextLength:
-        text.code = "context_length_exceeded";
-        return errorResponse(400, text);
+        return refused(400, std::string("context_length_exceeded"));
     case ErrorKind::NotFound:
-        text.code = "not_found";
-        return errorResponse(404, text);
+        return refused(404, std::string("not_found"));
     case ErrorKind::QueueFull:
-        text.type = "rate_limit_error";
-        text.code = "queue_full";
         return errorResponse(
-            429, text,
+            429, {.message = error.what(), .type = "rate_limit_error", .code = std::string("queue_full")},
             {{"Retry-After", std::string(kRetrySeconds)}, {"retry-after-ms", std::string(kRetryMilliseconds)}});
     case ErrorKind::InvalidCheckpoint:
     case ErrorKind::PermissionDenied:
@@ -86,9 +85,7 @@ Response errorResponse(const Error &error)
     case ErrorKind::Backend:
         break;
     }
-    text.type = "api_error";
-    text.param.reset();
-    return errorResponse(500, text);
+    return errorResponse(500, {.message = error.what(), .type = "api_error"});
 }
 
 std::string_view reasonPhrase(int status)
