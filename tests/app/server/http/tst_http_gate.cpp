@@ -196,7 +196,7 @@ void TestHttpGate::refusals_data()
     const QByteArray post = "POST /size HTTP/1.1\r\nHost: HOST\r\n";
     QTest::newRow("bare LF") << QByteArray("GET /plain HTTP/1.1\nHost: HOST\n\n") << 400;
     QTest::newRow("bare CR") << QByteArray("GET /plain HTTP/1.1\r\nHost: HOST\rX: y\r\n\r\n") << 400;
-    QTest::newRow("NUL") << QByteArray("GET /plain HTTP/1.1\r\nHost: HOST\r\nX: \0\r\n\r\n", 49) << 400;
+    QTest::newRow("NUL") << QByteArray("GET /plain HTTP/1.1\r\nHost: HOST\r\nX: \0\r\n\r\n", 41) << 400;
     QTest::newRow("garbage") << QByteArray("\x16\x03\x01\x02") << 400;
     QTest::newRow("no version") << QByteArray("GET /plain\r\n\r\n") << 400;
     QTest::newRow("HTTP/2.0") << QByteArray("GET /plain HTTP/2.0\r\nHost: HOST\r\n\r\n") << 505;
