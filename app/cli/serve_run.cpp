@@ -15,6 +15,8 @@
 #include <clocale>
 #include <filesystem>
 #include <fmt/format.h>
+#include <future>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -58,11 +60,7 @@ private:
 class LoadReport
 {
 public:
-    explicit LoadReport(EngineHost &engine)
-        : m_subscription(engine.observe([this](const EngineState &state) { report(state); }))
-    {
-        report(engine.state()); // it may have been quick
-    }
+    void report(const EngineState &state); ///< any thread
     /// Why the model could not be loaded.
     [[nodiscard]] std::optional<Error> failure() const
     {
@@ -71,44 +69,56 @@ public:
     }
 
 private:
-    void report(const EngineState &state)
-    {
-        const std::lock_guard lock(m_mutex);
-        if (m_done && state.phase != EngineState::Phase::Failed)
-            return;
-        const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - m_start).count();
-        switch (state.phase) {
-        case EngineState::Phase::Loading:
-            if (const int tenth = static_cast<int>(state.progress * 10.0); tenth > m_tenth && seconds > 1.0) {
-                m_tenth = tenth;
-                printNote(fmt::format("loading the model: {} %", 10 * tenth));
-            }
-            return;
-        case EngineState::Phase::Ready:
-            m_done = true;
-            printNote(fmt::format("ready after {:.1f} s: {} on {}, {} tokens of context", seconds, state.model->id,
-                                  state.model->backend.deviceName, state.model->contextLength));
-            return;
-        case EngineState::Phase::Failed:
-            if (m_failure || !state.error)
-                return;
-            if (m_done) { // it served before: /health says so, and whoever watches it decides
-                printNote(state.error->what());
-                return;
-            }
-            m_failure = state.error;
-            MainLoop::quit();
-            return;
-        }
-    }
-
-    mutable std::mutex m_mutex; // guards all below; reports come from the engine's thread
+    mutable std::mutex m_mutex; // guards all below
     std::chrono::steady_clock::time_point m_start = std::chrono::steady_clock::now();
     int m_tenth = 0;
     bool m_done = false;
     std::optional<Error> m_failure;
-    EngineHost::Subscription m_subscription; ///< last: nothing is reported to what has gone
 };
+
+void LoadReport::report(const EngineState &state)
+{
+    const std::lock_guard lock(m_mutex);
+    if (m_done && state.phase != EngineState::Phase::Failed)
+        return;
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - m_start).count();
+    switch (state.phase) {
+    case EngineState::Phase::Loading:
+        if (const int tenth = static_cast<int>(state.progress * 10.0); tenth > m_tenth && seconds > 1.0) {
+            m_tenth = tenth;
+            printNote(fmt::format("loading the model: {} %", 10 * tenth));
+        }
+        return;
+    case EngineState::Phase::Ready:
+        m_done = true;
+        printNote(fmt::format("ready after {:.1f} s: {} on {}, {} tokens of context", seconds, state.model->id,
+                              state.model->backend.deviceName, state.model->contextLength));
+        return;
+    case EngineState::Phase::Failed:
+        if (m_failure || !state.error)
+            return;
+        if (m_done) { // it served before: /health says so, and whoever watches it decides
+            printNote(state.error->what());
+            return;
+        }
+        m_failure = state.error;
+        MainLoop::quit();
+        return;
+    }
+}
+
+/// Says why drafts cannot be kept, if that is so: the endpoint works without them.
+void reportStore(documents::DocumentWorker &store)
+{
+    store.runThen([](documents::DocumentStore &) {},
+                  [](std::future<void> opened) {
+                      try {
+                          opened.get();
+                      } catch (const Error &error) {
+                          printNote(std::string("drafts cannot be kept: ") + error.what());
+                      }
+                  });
+}
 
 std::string addresses(const std::string &url, bool hasStudio, bool hasKeys)
 {
@@ -140,9 +150,12 @@ ExitCode runServer(const ServeOptions &options, CommandContext &context)
                                                  : documents::DocumentStore::defaultFile()});
     server::Service service({engine, store, metrics}, std::move(settings));
     printResult(addresses(service.server().url(), service.hasStudio(), hasKeys));
-    const LoadReport report(engine);
+    reportStore(store);
+    const auto report = std::make_shared<LoadReport>(); // shared: a last call may come when this function has returned
+    const auto subscription = engine.observe([report](const EngineState &state) { report->report(state); });
+    report->report(engine.state()); // it may have been quick
     loop.run(context.interrupts.token());
-    if (const auto failure = report.failure())
+    if (const auto failure = report->failure())
         throw Error(*failure);
     return ExitCode::Success;
 }

@@ -29,7 +29,10 @@ public:
         if (!key.isEmpty())
             variables.insert("PALIMPSEST_API_KEY", key);
         m_process.setProcessEnvironment(variables);
-        m_process.start(programPath(), QStringList{"serve", "--port", "0", "--data-dir", m_folder.path()} + arguments);
+        m_process.start(programPath(), QStringList{"serve", "--port", "0"} +
+                                           (arguments.contains("--data-dir")
+                                                ? arguments
+                                                : arguments + QStringList{"--data-dir", m_folder.path()}));
         while (!m_output.contains("Ctrl-C") && m_process.waitForReadyRead(kPatienceMs))
             m_output += m_process.readAllStandardOutput();
         const auto match = QRegularExpression("http://127\\.0\\.0\\.1:(\\d+)/v1").match(m_output);
@@ -88,6 +91,7 @@ private Q_SLOTS:
     void refusals_data();
     void refusals();
     void takenPort();
+    void servesWithoutDrafts();
 };
 
 void TestServe::servesUntilASignal_data()
@@ -177,6 +181,15 @@ void TestServe::takenPort()
     QVERIFY2(run.error.contains("wants port " + port.toUtf8()), run.error.constData());
     QVERIFY(run.error.contains("--port auto"));
     QVERIFY(run.output.isEmpty());
+}
+
+void TestServe::servesWithoutDrafts()
+{
+    // A store that cannot be opened is told, and the endpoint works.
+    ServeProcess serve({"--data-dir", "/proc/nowhere"});
+    QTRY_COMPARE_WITH_TIMEOUT(serve.get("/health").status, 200, kPatienceMs);
+    QCOMPARE(serve.end(SIGTERM), 0);
+    QVERIFY2(serve.error().contains("drafts cannot be kept"), serve.error().constData());
 }
 
 QTEST_GUILESS_MAIN(TestServe)

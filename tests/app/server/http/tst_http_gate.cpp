@@ -115,6 +115,9 @@ private Q_SLOTS:
     void tooMuchSentAhead();
     void tooManyConnections();
     void timeouts();
+    void dribblingIsNoProgress();
+    void readerThatStopsIsCutOff();
+    void halfClosedClientsAreGone();
 
 private:
     RawClient client() const { return RawClient(m_server->port()); }
@@ -492,6 +495,47 @@ void TestHttpGate::timeouts()
     compareError(*halfBody.answer(), 408);
     QVERIFY(idle.closed());
     QTRY_COMPARE(m_server->figures().connections, 0); // although two clients have not closed
+}
+
+void TestHttpGate::dribblingIsNoProgress()
+{
+    // The time for a head runs from its first byte, however many follow.
+    Limits limits = testLimits();
+    limits.headTime = 200ms;
+    restart(limits);
+    RawClient raw = client();
+    std::string seen;
+    for (int sent = 0; sent < 2000 && seen.empty(); ++sent) {
+        (void)raw.send(sent == 0 ? "GET /plain HTTP/1.1\r\nX: " : "x");
+        seen = raw.piece(10);
+    }
+    QVERIFY(seen.starts_with("HTTP/1.1 408 "));
+}
+
+void TestHttpGate::readerThatStopsIsCutOff()
+{
+    Limits limits = testLimits();
+    limits.stallTime = 200ms;
+    restart(limits);
+    RawClient raw = client();
+    QVERIFY(raw.send(request("GET /large")));
+    QVERIFY(!raw.piece(10'000).empty());
+    QTRY_COMPARE(m_server->figures().connections, 0);
+}
+
+void TestHttpGate::halfClosedClientsAreGone()
+{
+    // Qt takes the end of the input for the end of the connection: what counts is that nothing stays behind.
+    std::vector<RawClient> clients;
+    for (const std::string &bytes : {std::string(), std::string("GET /pl"), request("GET /plain"),
+                                     request("GET /large"), request("POST /size", "Content-Length: 5\r\n\r\nab")}) {
+        clients.push_back(client());
+        QVERIFY(clients.back().send(bytes));
+        clients.back().finishSending();
+    }
+    QTRY_COMPARE(m_server->figures().connections, 0);
+    for (RawClient &raw : clients)
+        QVERIFY(raw.closed());
 }
 
 QTEST_GUILESS_MAIN(TestHttpGate)
