@@ -7,7 +7,6 @@
 
 #include <QTcpServer>
 #include <algorithm>
-#include <exception>
 #include <optional>
 #include <utility>
 
@@ -63,10 +62,10 @@ Server::Server(ServerSettings settings, const MakeParts &makeParts) : m_address(
                     "host");
     }
     m_thread.setObjectName(QStringLiteral("server"));
-    m_context.moveToThread(&m_thread);
+    m_calls.moveToThread(&m_thread);
     m_thread.start();
     try {
-        run([&] { start(settings, makeParts); });
+        m_calls.runAndWait([&] { start(settings, makeParts); });
     } catch (...) { // what it made must go on its own thread, whatever it was
         stop();
         throw;
@@ -80,7 +79,7 @@ Server::~Server()
 
 void Server::stop()
 {
-    run([this] {
+    m_calls.runAndWait([this] {
         if (m_listener)
             m_listener->stop(); // cancels replies; the parts still listen to that
         m_parts.reset();
@@ -113,23 +112,6 @@ void Server::listen(const ServerSettings &settings)
     }
 }
 
-void Server::run(const std::function<void()> &work)
-{
-    std::exception_ptr failure; // Qt's event loop must not see it
-    QMetaObject::invokeMethod(
-        &m_context,
-        [&] {
-            try {
-                work();
-            } catch (...) {
-                failure = std::current_exception();
-            }
-        },
-        Qt::BlockingQueuedConnection);
-    if (failure)
-        std::rethrow_exception(failure);
-}
-
 std::string Server::url() const
 {
     QHostAddress reached = m_address;
@@ -145,7 +127,7 @@ std::string Server::url() const
 http::GateFigures Server::figures()
 {
     http::GateFigures figures;
-    run([&] { figures = m_listener->figures(); });
+    m_calls.runAndWait([&] { figures = m_listener->figures(); });
     return figures;
 }
 

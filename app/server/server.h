@@ -3,9 +3,9 @@
 
 #pragma once
 
+#include "app/server/http/call_queue.h"
 #include "app/server/http/listener.h"
 
-#include <QObject>
 #include <QThread>
 #include <cstdint>
 #include <functional>
@@ -57,13 +57,12 @@ public:
 private:
     void start(ServerSettings &settings, const MakeParts &makeParts);
     void listen(const ServerSettings &settings);
-    void run(const std::function<void()> &work); ///< on the server's thread, and waits; passes exceptions on
     void stop();
 
     QHostAddress m_address;
     std::uint16_t m_port = 0;
     QThread m_thread;
-    QObject m_context; ///< lives on the thread, as the next two do
+    http::CallQueue m_calls; ///< lives on the thread, as the next two do
     std::shared_ptr<void> m_parts;
     std::unique_ptr<http::Listener> m_listener;
 };

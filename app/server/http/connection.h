@@ -71,7 +71,7 @@ private:
     // Answering: connection_answer.cpp.
     void serve();
     void makeRequest();
-    void drain();
+    Q_INVOKABLE void drain();
     void send(Response response);
     void startAnswer(const Response &response, ReplyState::Kind kind);
     void writeText(std::string_view text);

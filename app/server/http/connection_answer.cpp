@@ -68,7 +68,7 @@ void Connection::serve()
     dropBody();
     if (m_claimed) {
         ++m_gate.m_replies;
-        m_reply->attach(this, [this] { drain(); });
+        m_reply->attach(this);
     } else {
         send(m_whole ? std::move(*m_whole)
                      : errorResponse(500, {.message = "The server did not route this request.", .type = "api_error"}));

@@ -61,8 +61,8 @@ public:
     [[nodiscard]] std::size_t pendingBytes() const;
 
     // The connection's side, on the server's thread.
-    /// From now on `wake` is queued to `sink` when there is something to take, once until it is taken.
-    void attach(QObject *sink, std::function<void()> wake);
+    /// From now on the invokable `drain` of `sink` is queued when there is something to take, once until it is taken.
+    void attach(QObject *sink);
     void detach(); ///< the answer is out; nothing more is wanted
     /// The client is gone: wakes producers, runs the callback.
     void cancel();
@@ -79,7 +79,6 @@ private:
     std::condition_variable m_room;
     const QThread *const m_serverThread;
     QObject *m_sink = nullptr;
-    std::function<void()> m_wake;
     std::function<void()> m_callback;
     std::optional<Response> m_head;
     std::string m_text;

@@ -3,13 +3,12 @@
 
 #pragma once
 
+#include "app/server/http/call_queue.h"
 #include "app/server/http/listener.h"
 
 #include <QThread>
 #include <functional>
-#include <future>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 namespace palimpsest::test {
@@ -20,7 +19,7 @@ class ListenerThread
 public:
     explicit ListenerThread(http::ListenerSettings settings)
     {
-        m_context.moveToThread(&m_thread);
+        m_calls.moveToThread(&m_thread);
         m_thread.start();
         run([this, &settings] {
             m_listener = std::make_unique<http::Listener>(std::move(settings));
@@ -50,34 +49,12 @@ public:
         run([&] { figures = m_listener->figures(); });
         return figures;
     }
-    /// Runs something on the server's thread, and waits for it: over a mutex and a promise, which the thread sanitizer
-    /// sees, as it does not see Qt's own queue.
-    void run(const std::function<void()> &work)
-    {
-        const auto done = std::make_shared<std::promise<void>>(); // may outlive this call by a blink
-        {
-            const std::lock_guard lock(m_handOver);
-            m_work = [&work, done] {
-                work();
-                done->set_value();
-            };
-        }
-        QMetaObject::invokeMethod(
-            &m_context, [this] { takeWork()(); }, Qt::QueuedConnection);
-        done->get_future().wait();
-    }
+    /// Runs something on the server's thread, and waits for it.
+    void run(const std::function<void()> &work) { m_calls.runAndWait(work); }
 
 private:
-    std::function<void()> takeWork()
-    {
-        const std::lock_guard lock(m_handOver);
-        return std::exchange(m_work, {});
-    }
-
-    std::mutex m_handOver;
-    std::function<void()> m_work; ///< for the server's thread
     QThread m_thread;
-    QObject m_context;
+    http::CallQueue m_calls;
     std::unique_ptr<http::Listener> m_listener; ///< lives on the thread
     std::uint16_t m_port = 0;
 };
