@@ -84,7 +84,7 @@ void LibraryWatches::watch(Window &window, const LibraryWatch &wish, const Answe
         window, [answerer](const QJsonObject &fields) { answerer.reply(fields); }, answerer);
 }
 
-void LibraryWatches::leave(const Window &window)
+void LibraryWatches::leave(Window &window)
 {
     m_watches.erase(&window);
 }
@@ -99,7 +99,7 @@ void LibraryWatches::refresh()
 {
     std::vector<Window *> windows;
     for (const auto &[window, watch] : m_watches)
-        windows.push_back(const_cast<Window *>(window));
+        windows.push_back(window);
     for (Window *window : windows) {
         const Answerer errors(*window, std::nullopt);
         ask(

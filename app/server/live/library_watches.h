@@ -35,7 +35,7 @@ public:
 
     /// The reply has the list; each later list that differs is sent.
     void watch(Window &window, const LibraryWatch &wish, const Answerer &answerer);
-    void leave(const Window &window);
+    void leave(Window &window);
     /// Documents have changed: lists are asked for anew, soon and not more often than people see.
     void change();
 
@@ -52,7 +52,7 @@ private:
 
     documents::DocumentWorker &m_store;
     documents::DocumentReplies m_replies;
-    std::map<const Window *, Watch> m_watches;
+    std::map<Window *, Watch> m_watches;
     QTimer m_soon;
     std::uint64_t m_numbers = 0;
 };

@@ -85,12 +85,6 @@ qint64 Window::silentMs() const
     return steadyMs() - m_heardMs;
 }
 
-void Window::close(int code, const QString &reason)
-{
-    if (m_socket)
-        m_socket->close(static_cast<QWebSocketProtocol::CloseCode>(code), reason);
-}
-
 void Window::cutOff()
 {
     ++m_counters.windowsCutOff;

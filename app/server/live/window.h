@@ -49,7 +49,6 @@ public:
 
     void ping();
     [[nodiscard]] qint64 silentMs() const; ///< since anything was heard, pongs included
-    void close(int code, const QString &reason);
     void cutOff();
 
 Q_SIGNALS:
