@@ -74,6 +74,7 @@ private Q_SLOTS:
     void nothingButFramesIsSkipped();
     void framesAreNoMoreThanADisplayShows();
     void framesAreMadeOnceForAllWindows();
+    void statusIsToldFourTimesASecond();
     void whoDoesNotReadIsCutOff();
     void theWindowsThatReadDoNotNotice();
 };
@@ -173,6 +174,22 @@ void TestLiveFlow::framesAreMadeOnceForAllWindows()
     }
     QCOMPARE(fixture.hub().counters().framesMade.load(), 4);
     QCOMPARE(fixture.hub().counters().framesOut.load(), 4 * 8);
+}
+
+void TestLiveFlow::statusIsToldFourTimesASecond()
+{
+    LiveFixture fixture({.model = LiveSettings::Model::Restless, .maxSteps = 250, .stepMs = 4});
+    LiveClient client(fixture.url());
+    const QString document = client.openNew(QStringLiteral("some text to be changed"));
+    QElapsedTimer clock;
+    clock.start();
+    const std::size_t before = client.heard("status").size();
+    const QString run = client.demand("run.start", renoise(document)).value(u"run").toString();
+    client.waitFor("status", [](const QJsonObject &status) { return status.value(u"state").toString() == u"busy"; });
+    client.waitForEnd(run);
+    client.waitFor("status", [](const QJsonObject &status) { return status.value(u"stepMs").toDouble() > 0.0; });
+    const auto told = static_cast<double>(client.heard("status").size() - before);
+    QVERIFY2(told <= 1.0 + static_cast<double>(clock.elapsed()) / 250.0, qPrintable(QString::number(told)));
 }
 
 void TestLiveFlow::whoDoesNotReadIsCutOff()

@@ -107,6 +107,7 @@ private Q_SLOTS:
     void brokenFramesEndOneConnection_data();
     void brokenFramesEndOneConnection();
     void theDemoModelProofreadsForTwoWindows();
+    void importedFilesComeIntoTheLibrary();
     void windowsThatVanishLeaveNothingBehind();
     void aKilledServerHasLostNothingF102();
 };
@@ -196,6 +197,18 @@ void TestLiveServer::theDemoModelProofreadsForTwoWindows()
     QCOMPARE(two.reopen(document).value(u"text").toString(), accepted);
     for (const LiveClient *client : {&one, &two}) // F029: what settled is what is proposed
         QVERIFY(!client->heard("settled").empty());
+}
+
+void TestLiveServer::importedFilesComeIntoTheLibrary()
+{
+    DemoServer server;
+    LiveClient window(server.url());
+    window.demand("library.watch");
+    RawClient client(server.port());
+    QVERIFY(client.send(
+        "POST /api/documents/import?name=notes.md HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(server.port()) +
+        "\r\nContent-Type: text/markdown\r\nContent-Length: 5\r\n\r\nHello"));
+    window.waitFor("library", [](const QJsonObject &list) { return list.value(u"documents").toArray().size() == 1; });
 }
 
 void TestLiveServer::windowsThatVanishLeaveNothingBehind()

@@ -123,7 +123,7 @@ void TestLiveTogether::randomEditsConverge_data()
 {
     QTest::addColumn<unsigned>("seed");
     QTest::addColumn<int>("windows");
-    for (unsigned seed = 1; seed <= 12; ++seed)
+    for (unsigned seed = 1; seed <= 6; ++seed)
         QTest::addRow("seed %u", seed) << seed << (seed % 3 == 0 ? 4 : 2);
 }
 
