@@ -13,19 +13,19 @@ namespace palimpsest::kernels {
 struct ChipChoices
 {
     int major = 0;
-    int minor = 0;      ///< -1: any of that major
-    bool wgmma = false; ///< dense products and attention by the copy engine's tensor maps and wgmma (compiled for 90a)
-    W4Variant w4 = W4Variant::Portable;
-    int w4Warps = w4::kPortableWarps; ///< most multiplying warps of a block, 32 rows of weights each
+    int minor = 0; ///< -1: any of that major
+    /// Dense products, attention and experts of many tokens by the copy engine and wgmma (compiled for 90a).
+    bool wgmma = false;
+    W4Variant w4 = W4Variant::Portable; ///< other 4-bit products
 };
 
 /// Chips that differ from the safe default, which is what every other one gets: cp.async and mma.sync, blocks that fit
 /// 99 KiB of shared memory, compute capability 8.0 and up.
 inline constexpr ChipChoices kChips[] = {
     // Measured on an H200.
-    {.major = 9, .minor = 0, .wgmma = true, .w4 = W4Variant::CopyEngine, .w4Warps = w4::kCopyEngineWarps},
+    {.major = 9, .minor = 0, .wgmma = true, .w4 = W4Variant::CopyEngine},
     // Not tuned: the same shared memory and copy engine as 9.0, but no wgmma.
-    {.major = 10, .minor = -1, .wgmma = false, .w4 = W4Variant::CopyEngine, .w4Warps = w4::kCopyEngineWarps},
+    {.major = 10, .minor = -1, .wgmma = false, .w4 = W4Variant::CopyEngine},
     // 12.x has the copy engine too, but too little shared memory to let it run ahead: the default.
 };
 

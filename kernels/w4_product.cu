@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Palimpsest developers
 // SPDX-License-Identifier: Apache-2.0
 
+#include "kernels/chip.h"
 #include "kernels/w4_product_portable.cuh"
 
 #include <algorithm>
@@ -81,14 +82,21 @@ cudaError_t launchPortable(Product product, Problem problem, std::int64_t mostIt
 
 namespace {
 
-W4Variant bestVariant(const Problem &problem, const Device &device)
+/// The variant to take in place of Automatic, and whether the one that was asked for can be had.
+cudaError_t settleVariant(W4Variant &variant, const Problem &problem)
 {
     constexpr int kManyTokens = 32; // of an expert
-    if (device.computeMajor == 9 && device.computeMinor == 0 && problem.expertOffsets != nullptr &&
-        problem.positions / problem.experts >= kManyTokens)
-        return W4Variant::Warpgroup;
-    // 12.x has the engine too, but little shared memory to let it run ahead.
-    return device.computeMajor == 9 || device.computeMajor == 10 ? W4Variant::CopyEngine : W4Variant::Portable;
+    ChipChoices chip;
+    const cudaError_t status = currentChip(chip);
+    if (status != cudaSuccess)
+        return status;
+    if (variant == W4Variant::Automatic)
+        variant = chip.wgmma && problem.expertOffsets != nullptr && problem.positions / problem.experts >= kManyTokens
+                      ? W4Variant::Warpgroup
+                      : chip.w4;
+    const bool isMissing = (variant == W4Variant::Warpgroup && !chip.wgmma) ||
+                           (variant == W4Variant::CopyEngine && !hasCodeFor(chip.major));
+    return isMissing ? cudaErrorNotSupported : cudaSuccess;
 }
 
 } // namespace
@@ -104,12 +112,11 @@ cudaError_t launchProduct(Product product, Problem problem, W4Variant variant, c
         misaligned(problem.input) || misaligned(problem.out))
         return cudaErrorInvalidValue;
     Device device;
-    const cudaError_t status = currentDevice(device);
+    cudaError_t status = currentDevice(device);
+    if (status == cudaSuccess)
+        status = settleVariant(variant, problem);
     if (status != cudaSuccess)
         return status;
-    if (variant == W4Variant::Automatic)
-        variant = bestVariant(problem, device);
-
     problem.tileTokens = variant == W4Variant::Warpgroup ? kWarpgroupTokens : kTileTokens;
 
     // The lists are on the device: for the choice of a tile, take the positions as evenly spread; for the grid, bound
