@@ -44,10 +44,7 @@ public:
         QCoreApplication::exec();
     }
     /// Any thread; also before run().
-    static void quit()
-    {
-        QMetaObject::invokeMethod(QCoreApplication::instance(), &QCoreApplication::quit, Qt::QueuedConnection);
-    }
+    static void quit() { QMetaObject::invokeMethod(QCoreApplication::instance(), "quit", Qt::QueuedConnection); }
 
 private:
     std::array<char, 11> m_name{"palimpsest"};

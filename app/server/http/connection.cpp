@@ -115,13 +115,7 @@ void Connection::advance()
     for (int done = 0; !busy(); ++done) {
         if (done == limits().burst) { // let others have a turn
             if (!m_resumeQueued)
-                QMetaObject::invokeMethod(
-                    this,
-                    [this] {
-                        m_resumeQueued = false;
-                        advance();
-                    },
-                    Qt::QueuedConnection);
+                QMetaObject::invokeMethod(this, "resume", Qt::QueuedConnection);
             m_resumeQueued = true;
             return;
         }
@@ -131,6 +125,12 @@ void Connection::advance()
             return;
         serve();
     }
+}
+
+void Connection::resume()
+{
+    m_resumeQueued = false;
+    advance();
 }
 
 void Connection::readSocket(std::size_t most)

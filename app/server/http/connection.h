@@ -57,6 +57,7 @@ private:
 
     // Reading: connection.cpp.
     void advance();
+    Q_INVOKABLE void resume();
     [[nodiscard]] bool readHead();
     [[nodiscard]] bool admit(RequestHead head);
     [[nodiscard]] std::optional<Response> earlyAnswer();

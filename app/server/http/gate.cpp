@@ -40,8 +40,11 @@ Gate::Gate(GateSettings settings, QWebSocketServer &webSockets)
     : m_settings(std::move(settings)), m_webSockets(webSockets)
 {
     setListenBacklogSize(kBacklog);
-    connect(this, &QTcpServer::acceptError, this,
-            [this] { QTimer::singleShot(kAcceptAgainTime, this, [this] { resumeAccepting(); }); });
+    auto *acceptAgain = new QTimer(this);
+    acceptAgain->setSingleShot(true);
+    acceptAgain->setInterval(kAcceptAgainTime);
+    connect(this, &QTcpServer::acceptError, acceptAgain, qOverload<>(&QTimer::start));
+    connect(acceptAgain, &QTimer::timeout, this, &QTcpServer::resumeAccepting);
     connect(&m_webSockets, &QWebSocketServer::newConnection, this, [this] {
         while (QWebSocket *socket = m_webSockets.nextPendingConnection())
             arrived(socket);
