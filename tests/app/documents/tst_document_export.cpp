@@ -11,7 +11,6 @@
 
 using namespace palimpsest;
 using namespace palimpsest::documents;
-using palimpsest::test::kindOf;
 
 namespace {
 
