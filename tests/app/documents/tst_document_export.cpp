@@ -3,7 +3,7 @@
 
 #include "app/documents/document_export.h"
 #include "app/documents/revision_rule.h"
-#include "tests/app/documents/store_fixture.h"
+#include "engine/error.h"
 
 #include <QTest>
 

@@ -85,7 +85,7 @@ private:
 OpaqueId writeEverywhere(DocumentStore &store, Secrets &secrets, std::size_t bytes)
 {
     const std::string locked = secrets.word();
-    const OpaqueId id = store.create(secrets.word(), secrets.text(bytes)).summary.id;
+    OpaqueId id = store.create(secrets.word(), secrets.text(bytes)).summary.id;
     const OpaqueId run = store.beginRun(id, "{\"" + secrets.word() + "\":1}");
     store.appendSteps(run, 0, randomSteps(secrets.number(1000), 3, 40));
     store.addProposal(id, {.original = secrets.word(),
