@@ -40,7 +40,8 @@ void TestStepCodec::entropiesKeepTheirPlace()
     QCOMPARE(entropyOfQuantised(255), kHighestKeptEntropyNats);
     for (int value = 0; value < 256; ++value)
         QCOMPARE(quantisedEntropy(entropyOfQuantised(static_cast<std::uint8_t>(value))), value);
-    for (float nats = 0.0F; nats < 12.5F; nats += 0.001F) {
+    for (int thousandths = 0; thousandths < 12'500; ++thousandths) {
+        const float nats = static_cast<float>(thousandths) / 1000.0F;
         const float kept = entropyOfQuantised(quantisedEntropy(nats));
         const float halfStep = std::sqrt(nats) * std::sqrt(kHighestKeptEntropyNats) / 255.0F + 0.0003F;
         QVERIFY2(std::abs(kept - nats) <= halfStep, std::to_string(nats).c_str());
