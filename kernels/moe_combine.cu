@@ -28,7 +28,7 @@ template <int kVectors>
 __global__ void __launch_bounds__(kRowThreads) combineKernel(const MoeCombineArgs args)
 {
     __shared__ float scratch[4][kRowThreads / 32];
-    ptx::waitForPrevious();
+    ptx::beginDependent();
     const std::int64_t token = blockIdx.x;
     const std::int64_t first = token * args.hidden;
     const auto slotCount = static_cast<int>(args.slotsPerToken);
