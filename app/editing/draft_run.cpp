@@ -51,10 +51,7 @@ DraftRun::DraftRun(Setup setup, QObject *parent)
       m_base(m_setup.input.text.mid(m_span.start, m_span.length())),
       m_lanes(m_plan->lanes().size()),
       m_history(viewsOf(*m_plan, *m_setup.input.model)),
-      m_feed(std::make_shared<RunFeed>([this] {
-          QMetaObject::invokeMethod(
-              this, [this] { drain(); }, Qt::QueuedConnection);
-      })),
+      m_feed(std::make_shared<RunFeed>([this] { QMetaObject::invokeMethod(this, "drain", Qt::QueuedConnection); })),
       m_paused(m_setup.input.wish.paused)
 {
     for (std::size_t lane = 0; lane < m_lanes.size(); ++lane)

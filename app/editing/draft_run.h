@@ -110,7 +110,8 @@ private:
         [[nodiscard]] bool isUnderWay() const noexcept { return submitted && !hasEnded(state); }
     };
 
-    void drain();
+    /// Takes what has come in. Called by its name: then nothing but the feed is touched by two threads.
+    Q_INVOKABLE void drain();
     void tellChange();
     void handle(std::size_t lane, RunFeed::Position position);
     void handle(std::size_t lane, const PrefillEvent &event);
