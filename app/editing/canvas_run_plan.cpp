@@ -167,6 +167,8 @@ CanvasRunPlan::CanvasRunPlan(const PlanInput &input)
                .total = input.text.size() - m_span.end};
     m_closesWithSpace = input.wish.action == RunAction::Continue && m_span.end < input.text.size() &&
                         input.text.at(m_span.end).isLetterOrNumber();
+    if (input.wish.alternatives > 1)
+        m_mostAlternatives = static_cast<std::size_t>(input.wish.alternatives);
     for (const EditCandidate &candidate : m_plan.candidates)
         m_lanes.push_back({m_span, candidate.request.seed, layoutOf(candidate)});
 }
@@ -251,6 +253,10 @@ RunTexts CanvasRunPlan::conclude(std::span<const LaneOutcome> outcomes) const
             texts.note = QStringLiteral("Stopped before it was finished: what had settled by then.");
     }
     sortBySurety(texts.alternatives);
+    // Who asked for three gets three: there may be more lengths of a gap than that, and the surest are the best.
+    if (m_mostAlternatives > 0 && texts.alternatives.size() > m_mostAlternatives)
+        texts.alternatives.erase(texts.alternatives.begin() + static_cast<std::ptrdiff_t>(m_mostAlternatives),
+                                 texts.alternatives.end());
     if (texts.alternatives.empty())
         texts.problem = fromUtf8(problem);
     return texts;

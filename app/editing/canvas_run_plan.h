@@ -32,6 +32,7 @@ private:
     QString m_original; ///< what stands in the span
     /// The text goes in front of a word that the plan does not know of, because a continuation is not shown it.
     bool m_closesWithSpace = false;
+    std::size_t m_mostAlternatives = 0; ///< 0 = as many as there are lengths
 };
 
 /// As much of a canvas as has settled: `original` with the word changes to the frame's text all of whose letters have
