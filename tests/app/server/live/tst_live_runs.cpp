@@ -379,7 +379,7 @@ void TestLiveRuns::acceptIsOneUndoStep()
              kText.left(kStart) + chosen.value(u"text").toString() + kText.mid(kEnd));
     QCOMPARE(client.heard("edited").back().value(u"cause").toString(), QStringLiteral("accept"));
     QCOMPARE(client.heard("proposal").back().value(u"state").toString(), QStringLiteral("accepted"));
-    QCOMPARE(client.refusal("proposal.accept", {{"proposal", id}, {"change", 99}}), QStringLiteral("invalid_request"));
+    QCOMPARE(client.refusal("proposal.accept", {{"proposal", id}}), QStringLiteral("stale")); // it is settled
     client.demand("undo", {{"document", document}});
     QCOMPARE(client.reopen(document).value(u"text").toString(), kText);
     QCOMPARE(client.heard("proposal").back().value(u"state").toString(), QStringLiteral("open"));
