@@ -3,6 +3,8 @@
 
 #include "app/server/live/client_messages.h"
 
+#include <nlohmann/json.hpp>
+
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
