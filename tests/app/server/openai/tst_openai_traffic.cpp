@@ -238,7 +238,19 @@ void TestOpenAiTraffic::theServerStopsUnderARequest()
     RawClient waiting = gated.sent(chatBody("x"));
     gated.gate->waitForArrival(1);
     QTRY_COMPARE(gated.status().waiting, 1);
-    std::thread closer([&] { gated.bench->host.requireModel()->desk->close(); }); // as when the model is unloaded
+    const auto desk = gated.bench->host.requireModel()->desk;
+    std::thread closer([&] { desk->close(); }); // as when the model is unloaded
+    const auto isClosed = [&desk] {
+        GenerationRequest probe;
+        probe.prompt = {2};
+        try {
+            desk->submit("probe", std::move(probe), nullptr, [](const auto &) {}).cancel();
+            return false;
+        } catch (const Error &) {
+            return true;
+        }
+    };
+    QTRY_VERIFY(isClosed()); // else the answer is through before anybody closes anything
     gated.gate->open();
     closer.join();
     QVERIFY(readUntil(streaming, "\"error\"").find("shutting down") != std::string::npos);
