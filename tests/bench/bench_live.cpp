@@ -233,9 +233,9 @@ struct Figures
 void measureFrame(const QJsonObject &frame)
 {
     editing::Frame made;
-    for (const QJsonValue &text : frame.value(u"text").toArray())
+    for (const auto &text : frame.value(u"text").toArray())
         made.text.push_back(text.toString());
-    for (const QJsonValue &entropy : frame.value(u"entropy").toArray())
+    for (const auto &entropy : frame.value(u"entropy").toArray())
         made.entropy.push_back(static_cast<std::uint16_t>(entropy.toInt()));
     made.marks = frame.value(u"marks").toString().toLatin1();
     made.showEnd = made.positions();

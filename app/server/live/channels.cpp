@@ -21,6 +21,9 @@ Channels::Channels(editing::SessionRegistry &sessions, Counters &counters, QObje
     m_refresh.setSingleShot(true);
     m_refresh.setTimerType(Qt::PreciseTimer);
     m_refresh.setInterval(kRefresh);
+    m_soon.setSingleShot(true);
+    m_soon.setInterval(0);
+    connect(&m_soon, &QTimer::timeout, this, &Channels::sendFrames);
     connect(&m_refresh, &QTimer::timeout, this, [this] {
         if (m_isDue)
             sendFrames();
@@ -70,15 +73,12 @@ void Channels::confirm(const Window &window, const LaneKey &lane, FramePlace pla
 void Channels::framesDue()
 {
     m_isDue = true;
-    if (m_refresh.isActive() || m_isQueued)
-        return;
-    m_isQueued = true; // so that the lanes of one step go out together
-    QMetaObject::invokeMethod(this, &Channels::sendFrames, Qt::QueuedConnection);
+    if (!m_refresh.isActive() && !m_soon.isActive())
+        m_soon.start(); // so that the lanes of one step go out together
 }
 
 void Channels::sendFrames()
 {
-    m_isQueued = false;
     m_isDue = false;
     for (const auto &[document, channel] : m_channels)
         channel->sendFrames();

@@ -44,8 +44,8 @@ private:
     Counters &m_counters;
     std::map<QString, DocumentChannel *> m_channels; ///< children
     QTimer m_refresh;
-    bool m_isQueued = false; ///< sendFrames() comes, when the events that are here are done
-    bool m_isDue = false;    ///< something came up since the last refresh
+    QTimer m_soon;        ///< sendFrames() comes, when the events that are here are done
+    bool m_isDue = false; ///< something came up since the last refresh
 };
 
 } // namespace palimpsest::live

@@ -5,11 +5,11 @@
 
 #include <QString>
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <tuple>
 #include <vector>
 
 namespace palimpsest::live {
@@ -20,11 +20,9 @@ struct LaneKey
     QString run;
     int lane = 0;
 
-    friend auto operator<=>(const LaneKey &a, const LaneKey &b)
+    friend bool operator<(const LaneKey &a, const LaneKey &b)
     {
-        if (const auto order = a.run.compare(b.run); order != 0)
-            return order <=> 0;
-        return a.lane <=> b.lane;
+        return std::tie(a.run, a.lane) < std::tie(b.run, b.lane);
     }
     friend bool operator==(const LaneKey &, const LaneKey &) = default;
 };
@@ -35,7 +33,11 @@ struct FramePlace
     std::int64_t canvas = 0;
     int step = 0;
 
-    friend auto operator<=>(const FramePlace &, const FramePlace &) = default;
+    friend bool operator<(const FramePlace &a, const FramePlace &b)
+    {
+        return std::tie(a.canvas, a.step) < std::tie(b.canvas, b.step);
+    }
+    friend bool operator<=(const FramePlace &a, const FramePlace &b) { return !(b < a); }
 };
 
 /// Which frames one window may get: only the newest of a lane, and no more than kMostUnconfirmed that it has not

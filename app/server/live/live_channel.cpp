@@ -29,7 +29,7 @@ std::function<void()> LiveChannel::bell() const
     return [bell = m_bell] {
         const std::lock_guard lock(bell->mutex);
         if (bell->hub != nullptr)
-            QMetaObject::invokeMethod(bell->hub, &Hub::libraryChanged, Qt::QueuedConnection);
+            QMetaObject::invokeMethod(bell->hub, "libraryChanged", Qt::QueuedConnection);
     };
 }
 

@@ -56,7 +56,7 @@ std::string MessageFields::type() const
 
 Id MessageFields::id(std::string_view name) const
 {
-    const QString id = text(name);
+    QString id = text(name);
     if (id.isEmpty() || id.size() > kLongestId)
         fail(name, describeJson(*m_fields.find(name)),
              "an id of at most " + std::to_string(kLongestId) + " characters");

@@ -58,7 +58,7 @@ QJsonObject LiveClient::ask(const char *type, const QJsonObject &fields)
 
 QJsonObject LiveClient::demand(const char *type, const QJsonObject &fields)
 {
-    const QJsonObject answer = ask(type, fields);
+    QJsonObject answer = ask(type, fields);
     require(fits(answer, "reply", {}), textOf(fields) + QStringLiteral(" -> ") + textOf(answer));
     return answer;
 }
@@ -116,7 +116,7 @@ std::vector<QJsonObject> LiveClient::heard(const char *type, const Wanted &wante
 QString LiveClient::openNew(const QString &text, const QString &title)
 {
     const QJsonObject made = demand("document.create", {{"title", title}, {"text", text}});
-    const QString document = made.value(u"document").toString();
+    QString document = made.value(u"document").toString();
     reopen(document);
     return document;
 }

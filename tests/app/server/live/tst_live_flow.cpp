@@ -158,6 +158,7 @@ void TestLiveFlow::framesAreMadeOnceForAllWindows()
 {
     LiveFixture fixture({.model = LiveSettings::Model::Restless});
     std::vector<std::unique_ptr<LiveClient>> clients;
+    clients.reserve(8);
     for (int i = 0; i < 8; ++i)
         clients.push_back(std::make_unique<LiveClient>(fixture.url()));
     LiveClient &first = *clients.front();
