@@ -149,6 +149,11 @@ AppliedEdit DraftSession::edit(WindowId window, std::int64_t version, const Text
     return applied;
 }
 
+void DraftSession::editAll(WindowId, const std::vector<TextEdit> &edits, const QString &label)
+{
+    m_state->afterEdits(m_state->draft.editAll(edits, label), kNobody, EditCause::Edit);
+}
+
 std::int64_t DraftSession::undo()
 {
     if (!draft().undoLabels().undo)

@@ -79,6 +79,8 @@ public:
     // The draft. `window` does not get its own `edited`.
 
     AppliedEdit edit(WindowId window, std::int64_t version, const TextEdit &edit, bool typing);
+    /// Several edits, each in the positions that the one before left behind, as one undo step ("Replace all").
+    void editAll(WindowId window, const std::vector<TextEdit> &edits, const QString &label);
     std::int64_t undo(); ///< the version behind it
     std::int64_t redo();
     TextSpan setLocked(std::int64_t version, TextSpan span, bool locked);

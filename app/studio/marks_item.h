@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: 2026 The Palimpsest developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#pragma once
+
+#include "app/studio/page_mark.h"
+#include "app/studio/page_text.h"
+#include "app/studio/rectangle_nodes.h"
+
+#include <QColor>
+#include <QPointer>
+#include <QQuickItem>
+#include <QRectF>
+#include <QtQml/qqmlregistration.h>
+
+#include <vector>
+
+namespace palimpsest::studio {
+
+/// Draws the marks of a page as rectangles, placed from the text document's own layout: text, caret, input methods and
+/// accessibility stay Qt's, and a step that changes only colours touches no text. Lies exactly over the page's TextEdit
+/// (same place and size); one behind the letters for shades, one in front for what strikes through.
+///
+/// Rectangles and nothing else, because the software renderer draws no other nodes.
+class MarksItem : public QQuickItem
+{
+    Q_OBJECT
+    QML_ELEMENT
+
+    Q_PROPERTY(palimpsest::studio::PageText *page READ page WRITE setPage NOTIFY pageChanged REQUIRED)
+    Q_PROPERTY(Plane plane READ plane WRITE setPlane NOTIFY planeChanged REQUIRED)
+
+public:
+    enum class Plane { Behind, InFront };
+    Q_ENUM(Plane)
+
+    explicit MarksItem(QQuickItem *parent = nullptr);
+
+    [[nodiscard]] PageText *page() const { return m_page; }
+    void setPage(PageText *page);
+    [[nodiscard]] Plane plane() const noexcept { return m_plane; }
+    void setPlane(Plane plane);
+
+    /// What is painted, on whole pixels.
+    [[nodiscard]] const std::vector<ColoredRect> &boxes() const noexcept { return m_boxes; }
+
+Q_SIGNALS:
+    void pageChanged();
+    void planeChanged();
+
+protected:
+    void updatePolish() override;
+    QSGNode *updatePaintNode(QSGNode *old, UpdatePaintNodeData *data) override;
+
+private:
+    void addMark(const PageMark &mark);
+    void addBox(const QRectF &rect, const QColor &color);
+    void addDots(const QRectF &line, const QColor &color, int level);
+
+    QPointer<PageText> m_page;
+    Plane m_plane = Plane::Behind;
+    std::vector<ColoredRect> m_boxes;
+};
+
+/// Where a stretch of a text document is drawn: one rectangle for each line it touches, in the document's coordinates.
+[[nodiscard]] std::vector<QRectF> lineRects(const QTextDocument &document, editing::TextSpan span);
+
+} // namespace palimpsest::studio

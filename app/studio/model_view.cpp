@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: 2026 The Palimpsest developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "app/studio/model_view.h"
+
+#include "app/model_lookup.h"
+
+#include <QLocale>
+#include <QPointer>
+
+namespace palimpsest::studio {
+
+ModelView::ModelView(EngineHost &host, QObject *parent) : QObject(parent), m_host(host)
+{
+    // The host calls on its own thread; the newest state is asked for on this one, so none arrives out of order.
+    m_subscription = host.observe([view = QPointer(this), this](const EngineState &) {
+        QMetaObject::invokeMethod(
+            this,
+            [view] {
+                if (!view)
+                    return;
+                view->m_state = view->m_host.state();
+                Q_EMIT view->changed();
+            },
+            Qt::QueuedConnection);
+    });
+    m_state = host.state();
+}
+
+ModelView::Phase ModelView::phase() const
+{
+    switch (m_state.phase) {
+    case EngineState::Phase::Loading:
+        return Phase::Loading;
+    case EngineState::Phase::Ready:
+        return Phase::Ready;
+    case EngineState::Phase::Failed:
+        break;
+    }
+    return Phase::Failed;
+}
+
+QString ModelView::name() const
+{
+    return m_state.model ? QString::fromStdString(m_state.model->id) : QString();
+}
+
+QString ModelView::device() const
+{
+    return m_state.model ? QString::fromStdString(m_state.model->backend.deviceName) : QString();
+}
+
+QString ModelView::chipText() const
+{
+    switch (phase()) {
+    case Phase::Loading:
+        return tr("Loading the model, %1 %").arg(qRound(m_state.progress * 100.0));
+    case Phase::Failed:
+        return tr("No model");
+    case Phase::Ready:
+        break;
+    }
+    const QString kind = QString::fromStdString(m_state.model->backend.kind).toUpper();
+    return QStringLiteral("%1 · %2").arg(name(), kind);
+}
+
+QString ModelView::problemText() const
+{
+    return m_state.error ? QString::fromUtf8(m_state.error->what()) : QString();
+}
+
+QVariantList ModelView::facts() const
+{
+    if (!m_state.model)
+        return {};
+    const QLocale locale;
+    const auto row = [](const QString &label, const QString &value) {
+        return QVariantMap{{QStringLiteral("label"), label}, {QStringLiteral("value"), value}};
+    };
+    const RunningModel &model = *m_state.model;
+    return {row(tr("Model"), name()),
+            row(tr("Device"), device()),
+            row(tr("Weights"), locale.formattedDataSize(model.backend.weightBytes)),
+            row(tr("Context"), tr("%1 tokens").arg(locale.toString(qlonglong(model.contextLength)))),
+            row(tr("Canvas"), tr("%1 tokens").arg(locale.toString(qlonglong(model.config.canvasLength)))),
+            row(tr("Vocabulary"), locale.toString(qlonglong(model.config.vocabSize)))};
+}
+
+bool ModelView::demo() const
+{
+    return m_state.model && m_state.model->directory == bundledModelDirectory();
+}
+
+void ModelView::reload()
+{
+    m_host.reload();
+}
+
+} // namespace palimpsest::studio

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 The Palimpsest developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "app/studio/studio.h"
+
+#include "app/editing/presets.h"
+#include "app/version.h"
+
+#include <variant>
+
+namespace palimpsest::studio {
+
+Studio::Studio(std::unique_ptr<EngineHost> engine, documents::StoreOptions store, QSettings *settings, QObject *parent)
+    : QObject(parent),
+      m_engine(std::move(engine)),
+      m_store(std::move(store)),
+      m_sessions(*m_engine, m_store),
+      m_library(m_store),
+      m_model(*m_engine),
+      m_keys(settings),
+      m_sampler(*m_engine)
+{
+    connect(&m_sessions, &editing::SessionRegistry::libraryChanged, &m_library, &LibraryModel::refresh);
+    connect(&m_library, &LibraryModel::created, this, &Studio::openDocument);
+    connect(&m_library, &LibraryModel::problem, this, &Studio::problem);
+    connect(&m_library, &LibraryModel::erasing, this, [this](const QString &id) {
+        if (m_draft.document() == id)
+            closeDocument();
+        m_sessions.forget(id);
+    });
+    connect(&m_library, &LibraryModel::binned, this, [this](const QString &id) {
+        if (m_draft.document() == id)
+            closeDocument();
+    });
+    m_draft.page()->setKeyMap(&m_keys);
+    connect(&m_draft, &DraftView::problem, this, &Studio::problem);
+    connect(&m_sampler, &SamplerView::problem, this, &Studio::problem);
+    connect(&m_revisions, &RevisionsModel::problem, this, &Studio::problem);
+    connect(&m_model, &ModelView::changed, &m_sampler, &SamplerView::modelChanged);
+    connect(&m_inspector, &InspectorView::problem, this, &Studio::problem);
+}
+
+Studio::~Studio()
+{
+    show(nullptr);
+}
+
+void Studio::show(editing::DraftSession *session)
+{
+    m_draft.setSession(session, session == nullptr ? editing::kNobody : kWindow);
+    m_inspector.setSession(session);
+    m_sampler.setSession(session);
+    m_revisions.setSession(session);
+}
+
+QVariantList Studio::presets()
+{
+    QVariantList list;
+    for (const editing::Preset &preset : editing::presets())
+        list << QVariantMap{{QStringLiteral("id"), QString::fromUtf8(preset.id)},
+                            {QStringLiteral("label"), tr(preset.label)},
+                            {QStringLiteral("instruction"), QString::fromUtf8(preset.instruction)}};
+    return list;
+}
+
+QString Studio::version()
+{
+    return QString::fromLatin1(kVersion);
+}
+
+void Studio::openDocument(const QString &id)
+{
+    if (id.isEmpty() || id == m_draft.document())
+        return;
+    m_opening = id;
+    m_sessions.open(id, kWindow, [this, id](const std::variant<editing::DraftSession *, Error> &answer) {
+        if (const auto *error = std::get_if<Error>(&answer)) {
+            Q_EMIT problem(QString::fromUtf8(error->what()));
+            return;
+        }
+        if (id != m_opening) { // somebody clicked on another one meanwhile
+            m_sessions.leave(id, kWindow);
+            return;
+        }
+        const QString before = m_draft.document();
+        editing::DraftSession *session = std::get<editing::DraftSession *>(answer);
+        connect(session, &editing::DraftSession::gone, this, &Studio::closeDocument, Qt::UniqueConnection);
+        show(session);
+        if (!before.isEmpty() && before != id)
+            m_sessions.leave(before, kWindow);
+    });
+}
+
+void Studio::closeDocument()
+{
+    const QString id = m_draft.document();
+    m_opening.clear();
+    show(nullptr);
+    if (!id.isEmpty())
+        m_sessions.leave(id, kWindow);
+}
+
+} // namespace palimpsest::studio

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 The Palimpsest developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "app/studio/studio_window.h"
+
+#include <QCoreApplication>
+#include <QFileInfo>
+#include <QQuickWindow>
+#include <QUrl>
+
+namespace palimpsest::studio {
+
+StudioWindow::StudioWindow(std::unique_ptr<EngineHost> engine, documents::StoreOptions store, QSettings *settings)
+    : m_settings(settings),
+      m_studio(std::make_unique<Studio>(std::move(engine), std::move(store), settings)),
+      m_engine(std::make_unique<QQmlApplicationEngine>())
+{
+    QCoreApplication::installTranslator(&m_plurals);
+    Theme::provide(&m_theme);
+    restore();
+    m_engine->addImportPath(QStringLiteral("qrc:/qt/qml"));
+    m_engine->setInitialProperties({{QStringLiteral("studio"), QVariant::fromValue(m_studio.get())}});
+    m_engine->load(QUrl(QStringLiteral("qrc:/qt/qml/Palimpsest/Main.qml")));
+    if (m_settings != nullptr && window() != nullptr) {
+        const QRect geometry = m_settings->value(QStringLiteral("window/geometry")).toRect();
+        if (geometry.isValid())
+            window()->setGeometry(geometry);
+    }
+}
+
+StudioWindow::~StudioWindow()
+{
+    remember();
+    m_engine.reset();
+    m_studio.reset();
+    QCoreApplication::removeTranslator(&m_plurals);
+}
+
+QQuickWindow *StudioWindow::window() const
+{
+    const auto roots = m_engine->rootObjects();
+    return roots.isEmpty() ? nullptr : qobject_cast<QQuickWindow *>(roots.constFirst());
+}
+
+void StudioWindow::restore()
+{
+    if (m_settings == nullptr)
+        return;
+    const int scheme = m_settings->value(QStringLiteral("look/scheme")).toInt();
+    if (scheme >= 0 && scheme <= static_cast<int>(Theme::Scheme::Dark))
+        m_theme.setScheme(static_cast<Theme::Scheme>(scheme));
+    m_theme.setReducedMotion(m_settings->value(QStringLiteral("look/reducedMotion")).toBool());
+    m_theme.setPageZoom(m_settings->value(QStringLiteral("look/pageZoom"), 1.0).toDouble());
+    m_studio->draft()->page()->setEntropyShown(m_settings->value(QStringLiteral("look/entropyShown")).toBool());
+}
+
+void StudioWindow::remember() const
+{
+    if (m_settings == nullptr)
+        return;
+    m_settings->setValue(QStringLiteral("look/scheme"), static_cast<int>(m_theme.scheme()));
+    m_settings->setValue(QStringLiteral("look/reducedMotion"), m_theme.reducedMotion());
+    m_settings->setValue(QStringLiteral("look/pageZoom"), m_theme.pageZoom());
+    m_settings->setValue(QStringLiteral("look/entropyShown"), m_studio->draft()->page()->entropyShown());
+    if (window() != nullptr && window()->visibility() == QWindow::Windowed)
+        m_settings->setValue(QStringLiteral("window/geometry"), window()->geometry());
+    m_settings->setValue(QStringLiteral("window/document"), m_studio->draft()->document());
+}
+
+void StudioWindow::open(const QStringList &files)
+{
+    for (const QString &file : files)
+        m_studio->library()->importFile(QUrl::fromLocalFile(QFileInfo(file).absoluteFilePath()));
+    if (files.isEmpty() && m_settings != nullptr)
+        m_studio->openDocument(m_settings->value(QStringLiteral("window/document")).toString());
+    if (window() != nullptr) {
+        window()->raise();
+        window()->requestActivate();
+    }
+}
+
+} // namespace palimpsest::studio

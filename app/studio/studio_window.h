@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 The Palimpsest developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#pragma once
+
+#include "app/studio/english_plurals.h"
+#include "app/studio/studio.h"
+#include "app/studio/theme.h"
+
+#include <QQmlApplicationEngine>
+#include <QSettings>
+#include <QStringList>
+
+#include <memory>
+
+class QQuickWindow;
+
+namespace palimpsest::studio {
+
+/// The window with its view models, as the program and the tests make it. One for each process: QML's Theme is that of
+/// the last one made.
+class StudioWindow
+{
+public:
+    /// `settings` is not owned; null: nothing is remembered.
+    StudioWindow(std::unique_ptr<EngineHost> engine, documents::StoreOptions store, QSettings *settings);
+    ~StudioWindow();
+    StudioWindow(const StudioWindow &) = delete;
+    StudioWindow &operator=(const StudioWindow &) = delete;
+
+    [[nodiscard]] Studio &studio() { return *m_studio; }
+    [[nodiscard]] Theme &theme() { return m_theme; }
+    /// Null if the QML could not be loaded (its messages say why).
+    [[nodiscard]] QQuickWindow *window() const;
+
+    /// Imports texts and opens the last of them; none: opens what was open last.
+    void open(const QStringList &files);
+
+private:
+    void restore();
+    void remember() const;
+
+    QSettings *m_settings;
+    EnglishPlurals m_plurals;
+    Theme m_theme;
+    std::unique_ptr<Studio> m_studio;
+    std::unique_ptr<QQmlApplicationEngine> m_engine; // goes before what its QML shows
+};
+
+/// The program `palimpsest-studio`. Returns its exit code.
+int runStudio(int argc, char **argv);
+
+} // namespace palimpsest::studio

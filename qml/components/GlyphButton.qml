@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 The Palimpsest developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import QtQuick
+import QtQuick.Templates as T
+import Palimpsest.Studio
+
+// A square button with one sign on it; its name is for tooltips and screen readers.
+T.Button {
+    id: root
+
+    required property string name
+    property string hint: name
+
+    implicitWidth: Theme.touchTarget
+    implicitHeight: Theme.touchTarget
+    hoverEnabled: true
+    focusPolicy: Qt.StrongFocus
+    opacity: enabled ? 1 : 0.4
+    Accessible.name: name
+
+    contentItem: Text {
+        text: root.text
+        color: root.checked ? Theme.ink : Theme.inkSoft
+        font.family: Theme.uiFont
+        font.pixelSize: 15
+        horizontalAlignment: Text.AlignHCenter
+        verticalAlignment: Text.AlignVCenter
+    }
+    background: Rectangle {
+        radius: Theme.radiusMedium
+        color: root.checked || root.hovered ? Theme.sunken : "transparent"
+        border.width: root.visualFocus ? 2 : 0
+        border.color: Theme.focus
+    }
+
+    Hint {
+        text: root.hint
+        shown: root.hovered || root.visualFocus
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: 2026 The Palimpsest developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import QtQuick
+import QtQuick.Controls.Basic
+import Palimpsest.Studio
+
+// The sheet: the draft's text with everything that the model does in it.
+Item {
+    id: root
+
+    required property Studio studio
+    readonly property alias editor: edit
+    readonly property real sheetWidth: Math.min(Theme.pageWidth - 60, width - 80)
+
+    function askRewrite() {
+        selectionBar.askRewrite()
+    }
+
+    function ensureVisible(rect) {
+        if (flick.contentY > rect.y - 40)
+            flick.contentY = Math.max(0, rect.y - 40)
+        else if (flick.contentY + flick.height < rect.y + rect.height + 60)
+            flick.contentY = rect.y + rect.height + 60 - flick.height
+    }
+
+    Flickable {
+        id: flick
+        anchors.fill: parent
+        contentWidth: width
+        contentHeight: Math.max(height, edit.height + 34 + 160 + alternatives.height)
+        boundsBehavior: Flickable.StopAtBounds
+        clip: true
+        ScrollBar.vertical: ScrollBar {}
+
+        MarksItem {
+            x: edit.x
+            y: edit.y
+            width: edit.width
+            height: edit.height
+            page: root.studio.draft.page
+            plane: MarksItem.Behind
+        }
+        TextEdit {
+            id: edit
+            x: Math.round((flick.width - width) / 2)
+            y: 34
+            width: root.sheetWidth
+            wrapMode: TextEdit.Wrap
+            textFormat: TextEdit.PlainText
+            renderType: TextEdit.NativeRendering
+            color: Theme.ink
+            selectionColor: Theme.accentSoft
+            selectedTextColor: Theme.ink
+            selectByMouse: true
+            persistentSelection: true
+            font.family: Theme.pageFont
+            font.pixelSize: Theme.pageSize
+            enabled: root.studio.draft.open
+            Accessible.name: root.studio.draft.open ? qsTr("Page: %1").arg(root.studio.draft.title) : qsTr("Page")
+            Accessible.role: Accessible.EditableText
+            Component.onCompleted: root.studio.draft.page.attach(edit)
+            onCursorRectangleChanged: {
+                if (activeFocus)
+                    root.ensureVisible(Qt.rect(x + cursorRectangle.x, y + cursorRectangle.y, 1,
+                                               cursorRectangle.height))
+            }
+        }
+        MarksItem {
+            x: edit.x
+            y: edit.y
+            width: edit.width
+            height: edit.height
+            page: root.studio.draft.page
+            plane: MarksItem.InFront
+        }
+        Text {
+            x: edit.x
+            y: edit.y
+            width: edit.width
+            visible: root.studio.draft.open && root.studio.draft.page.empty
+            text: qsTr("Write, paste, or ask for a draft below.")
+            color: Theme.inkFaint
+            font: edit.font
+        }
+        WordHover {
+            studio: root.studio
+            editor: edit
+            x: edit.x
+            y: edit.y
+            width: edit.width
+            height: edit.height
+        }
+        AlternativesRow {
+            id: alternatives
+            studio: root.studio
+            x: edit.x - 19
+            y: edit.y + edit.height + Theme.spaceSmall
+            width: edit.width + 19
+        }
+        ChangeBar {
+            studio: root.studio
+            editor: edit
+        }
+        SelectionBar {
+            id: selectionBar
+            studio: root.studio
+            editor: edit
+        }
+    }
+    Text {
+        anchors.centerIn: parent
+        visible: !root.studio.draft.open
+        text: qsTr("Choose a draft, or begin a new one.")
+        color: Theme.inkFaint
+        font.family: Theme.pageFont
+        font.pixelSize: Theme.pageSize
+    }
+}
