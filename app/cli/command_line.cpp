@@ -5,6 +5,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/nearest_word.h"
+#include "app/cli/studio_start.h"
 #include "app/error_mapping.h"
 #include "app/settings.h"
 #include "app/version.h"
@@ -13,7 +14,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <iostream>
+#include <functional>
 #include <memory>
 #include <new>
 #include <spdlog/spdlog.h>
@@ -30,6 +31,8 @@ constexpr std::string_view kDescription =
     "rewritten until it settles. On a terminal you can watch it.";
 
 constexpr std::string_view kExamples =
+    "  palimpsest                                      the desktop studio; without a display: the browser studio\n"
+    "  palimpsest letter.txt                           opens the file in the desktop studio\n"
     "  palimpsest proofread letter.txt                 the corrected text, its settling shown live\n"
     "  palimpsest proofread --in-place letter.txt      corrects the file itself\n"
     "  palimpsest generate \"Fix the spelling: teh cat\"  one prompt, one answer\n"
@@ -83,7 +86,7 @@ std::string usageMessage(CLI::App &program, const CLI::ParseError &error)
         const bool isOption = word.starts_with('-');
         message = "\"" + word + "\" is no " +
                   (isOption              ? "option"
-                   : command == &program ? "command"
+                   : command == &program ? "file, and no command"
                                          : "argument") +
                   " of " + name;
         const std::vector<std::string> known = knownWords(*command);
@@ -99,7 +102,7 @@ int reportFailure(const Error &error)
     return static_cast<int>(exitCodeOf(error.kind()));
 }
 
-int runCommand(const Command &command, bool verbose)
+int runCommand(const std::function<ExitCode(CommandContext &)> &command, bool verbose)
 {
     Interrupts interrupts;
     CommandContext context{
@@ -109,7 +112,7 @@ int runCommand(const Command &command, bool verbose)
         .errorTerminal = terminalCapabilities(::isatty(STDERR_FILENO) != 0, TerminalEnvironment::fromProcess())};
     ExitCode code = ExitCode::Success;
     try {
-        code = command.run(context);
+        code = command(context);
     } catch (const Error &error) {
         if (interrupts.exitStatus() == 0)
             return reportFailure(error);
@@ -133,6 +136,12 @@ int parseAndRun(int argc, const char *const *argv)
     const std::array commands{addProofreadCommand(program), addGenerateCommand(program), addEditCommand(program),
                               addFillCommand(program),      addTokensCommand(program),   addInspectCommand(program),
                               addBenchCommand(program),     addSynthCommand(program),    addServeCommand(program)};
+    const auto files = filesToOpen({argv + 1, argv + argc}, [&commands](std::string_view word) {
+        return std::any_of(commands.begin(), commands.end(),
+                           [word](const Command &command) { return command.app->get_name() == word; });
+    });
+    if (files)
+        return runCommand([&files](CommandContext &context) { return startStudio(*files, context); }, false);
     try {
         program.parse(argc, argv);
     } catch (const CLI::Success &request) { // --help or --version
@@ -143,11 +152,9 @@ int parseAndRun(int argc, const char *const *argv)
     }
     const auto chosen =
         std::find_if(commands.begin(), commands.end(), [](const Command &command) { return command.app->parsed(); });
-    if (chosen == commands.end()) {
-        std::cerr << program.help();
-        return static_cast<int>(ExitCode::Usage);
-    }
-    return runCommand(*chosen, verbose);
+    if (chosen == commands.end()) // options alone
+        return runCommand([](CommandContext &context) { return startStudio({}, context); }, verbose);
+    return runCommand(chosen->run, verbose);
 }
 
 } // namespace

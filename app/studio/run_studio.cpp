@@ -1,20 +1,26 @@
 // SPDX-FileCopyrightText: 2026 The Palimpsest developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "app/cli/command.h"
+#include "app/cli/studio_start.h"
 #include "app/error_mapping.h"
 #include "app/settings.h"
 #include "app/studio/single_instance.h"
+#include "app/studio/studio_options.h"
 #include "app/studio/studio_window.h"
 #include "app/version.h"
-#include "engine/backend_loader.h"
 
-#include <QCommandLineParser>
+#include <QElapsedTimer>
 #include <QGuiApplication>
 #include <QQuickStyle>
+#include <QQuickWindow>
 #include <QSettings>
 #include <QtQml/qqmlextensionplugin.h>
 
-#include <cstdio>
+#include <clocale>
+#include <new>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
 
 Q_IMPORT_QML_PLUGIN(Palimpsest_StudioPlugin)
 Q_IMPORT_QML_PLUGIN(PalimpsestPlugin)
@@ -23,70 +29,85 @@ namespace palimpsest::studio {
 
 namespace {
 
-struct StudioOptions
+void installLog(bool verbose)
 {
+    auto terminal = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+    terminal->set_level(verbose ? spdlog::level::debug : spdlog::level::warn);
+    terminal->set_pattern("palimpsest-studio: %l: %v");
+    auto logger = std::make_shared<spdlog::logger>("palimpsest", std::move(terminal));
+    logger->set_level(verbose ? spdlog::level::debug : spdlog::level::info);
+    spdlog::set_default_logger(std::move(logger));
+}
+
+/// Says how long the start took, which is promised: the window's first picture, and the model.
+void logTimes(StudioWindow &window, const QElapsedTimer &sinceStart)
+{
+    QObject::connect(
+        window.window(), &QQuickWindow::frameSwapped, &window.studio(),
+        [sinceStart] { spdlog::info("the window stood after {} ms", sinceStart.elapsed()); },
+        Qt::ConnectionType(Qt::QueuedConnection | Qt::SingleShotConnection));
+    ModelView *model = window.studio().model();
+    const auto told = std::make_shared<bool>(false);
+    QObject::connect(model, &ModelView::changed, model, [model, sinceStart, told] {
+        if (model->phase() == ModelView::Phase::Ready && !std::exchange(*told, true))
+            spdlog::info("the model was ready after {} ms", sinceStart.elapsed());
+    });
+}
+
+int run(int argc, char **argv, const StudioOptions &options, const QElapsedTimer &sinceStart)
+{
+    if (!cli::hasDisplay()) {
+        throw Error(ErrorKind::InvalidArgument,
+                    "there is no display to open a window on; `palimpsest serve` shows the studio in a browser");
+    }
+    QQuickStyle::setStyle(QStringLiteral("Basic"));
+    int count = 1; // the options are read already, and Qt has some of its own
+    QGuiApplication application(argc > 0 ? count : argc, argv);
+    std::setlocale(LC_NUMERIC, "C"); // Qt has set the person's locale, in which numbers of files may have commas
+    QGuiApplication::setApplicationName(QStringLiteral("palimpsest"));
+    QGuiApplication::setApplicationDisplayName(QStringLiteral("Palimpsest"));
+    QGuiApplication::setApplicationVersion(QString::fromLatin1(kVersion));
+    QGuiApplication::setDesktopFileName(QStringLiteral("palimpsest"));
     QStringList files;
-    EngineChoice engine;
-    documents::StoreOptions store;
-};
+    for (const std::string &file : options.files)
+        files << QString::fromStdString(file);
+    SingleInstance instance(QString::fromStdString(options.store.file.string()));
+    if (instance.handOver(files))
+        return static_cast<int>(ExitCode::Success);
 
-StudioOptions parse(const QStringList &arguments)
-{
-    QCommandLineParser parser;
-    parser.setApplicationDescription(
-        QStringLiteral("A studio for drafts that a block-diffusion language model writes along with you."));
-    parser.addHelpOption();
-    parser.addVersionOption();
-    const QCommandLineOption model(QStringLiteral("model"), QStringLiteral("Model folder (dg-w4a16-v1)."),
-                                   QStringLiteral("folder"));
-    const QCommandLineOption device(QStringLiteral("device"), QStringLiteral("auto, cpu or cuda."),
-                                    QStringLiteral("device"), QStringLiteral("auto"));
-    const QCommandLineOption data(QStringLiteral("data-dir"), QStringLiteral("Where the drafts are kept."),
-                                  QStringLiteral("folder"));
-    parser.addOptions({model, device, data});
-    parser.addPositionalArgument(QStringLiteral("files"), QStringLiteral("Texts to open."), QStringLiteral("[files]"));
-    parser.process(arguments);
-
-    StudioOptions options;
-    options.files = parser.positionalArguments();
-    if (parser.isSet(model))
-        options.engine.model.model = parser.value(model).toStdString();
-    options.engine.model.device = parser.value(device).toStdString();
-    if (!deviceChoiceFromName(options.engine.model.device))
-        throw Error(ErrorKind::InvalidArgument, "--device: wanted auto, cpu or cuda", "--device");
-    options.store.file = parser.isSet(data)
-                             ? std::filesystem::path(parser.value(data).toStdString()) / "documents.sqlite"
-                             : documents::DocumentStore::defaultFile();
-    return options;
+    QSettings settings(QString::fromStdString(settingsFile().string()), QSettings::IniFormat);
+    StudioWindow window(std::make_unique<EngineHost>(engineLoader(options.engine)), options.store, &settings);
+    if (window.window() == nullptr)
+        return static_cast<int>(ExitCode::Internal);
+    logTimes(window, sinceStart);
+    QObject::connect(&instance, &SingleInstance::asked, &application,
+                     [&window](const QStringList &asked) { window.open(asked); });
+    window.open(files);
+    return QGuiApplication::exec();
 }
 
 } // namespace
 
 int runStudio(int argc, char **argv)
 {
-    QQuickStyle::setStyle(QStringLiteral("Basic"));
-    QGuiApplication application(argc, argv);
-    QGuiApplication::setApplicationName(QStringLiteral("palimpsest"));
-    QGuiApplication::setApplicationDisplayName(QStringLiteral("Palimpsest"));
-    QGuiApplication::setApplicationVersion(QString::fromLatin1(kVersion));
-    QGuiApplication::setDesktopFileName(QStringLiteral("palimpsest"));
+    QElapsedTimer sinceStart;
+    sinceStart.start();
     try {
-        StudioOptions options = parse(QGuiApplication::arguments());
-        SingleInstance instance(QString::fromStdString(options.store.file.string()));
-        if (instance.handOver(options.files))
-            return static_cast<int>(ExitCode::Success);
-
-        QSettings settings(QString::fromStdString(settingsFile().string()), QSettings::IniFormat);
-        StudioWindow window(std::make_unique<EngineHost>(engineLoader(options.engine)), options.store, &settings);
-        if (window.window() == nullptr)
-            return static_cast<int>(ExitCode::Internal);
-        QObject::connect(&instance, &SingleInstance::asked, &application,
-                         [&window](const QStringList &files) { window.open(files); });
-        window.open(options.files);
-        return QGuiApplication::exec();
+        const auto parsed = parseStudioOptions(argc, argv);
+        if (const int *code = std::get_if<int>(&parsed))
+            return *code;
+        const auto &options = std::get<StudioOptions>(parsed);
+        installLog(options.verbose);
+        return run(argc, argv, options, sinceStart);
     } catch (const Error &error) {
-        std::fprintf(stderr, "palimpsest-studio: %s\n", error.what());
+        cli::printNote(error.what());
         return static_cast<int>(exitCodeOf(error.kind()));
+    } catch (const std::bad_alloc &) {
+        cli::printNote("memory does not suffice");
+        return static_cast<int>(ExitCode::Device);
+    } catch (const std::exception &error) {
+        cli::printNote(std::string("internal error: ") + error.what());
+        return static_cast<int>(ExitCode::Internal);
     }
 }
 

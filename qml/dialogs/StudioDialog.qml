@@ -17,8 +17,6 @@ Popup {
     focus: true
     padding: Theme.spaceHuge
     width: 440
-    Accessible.role: Accessible.Dialog
-    Accessible.name: heading
 
     background: Rectangle {
         radius: Theme.radiusLarge
@@ -30,6 +28,8 @@ Popup {
         id: column
         width: parent.width
         spacing: Theme.spaceMedium
+        Accessible.role: Accessible.Dialog
+        Accessible.name: root.heading
         Text {
             text: root.heading
             color: Theme.ink

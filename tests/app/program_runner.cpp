@@ -24,7 +24,8 @@ ProgramRun runProgram(const QStringList &arguments, const QByteArray &input,
                       const std::map<QString, QString> &environment)
 {
     QProcessEnvironment variables = QProcessEnvironment::systemEnvironment();
-    for (const char *name : {"PALIMPSEST_MODEL", "NO_COLOR", "COLORTERM", "COLORFGBG"})
+    for (const char *name :
+         {"PALIMPSEST_MODEL", "NO_COLOR", "COLORTERM", "COLORFGBG", "DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
         variables.remove(QString::fromLatin1(name));
     variables.insert(QStringLiteral("XDG_CONFIG_HOME"), QStringLiteral("/nonexistent"));
     for (const auto &[name, value] : environment)

@@ -96,7 +96,8 @@ void TestProgram::wrongUsageIsExplained_data()
 {
     QTest::addColumn<QStringList>("arguments");
     QTest::addColumn<QByteArray>("part");
-    QTest::newRow("no command") << QStringList{} << QByteArray("Usage:");
+    QTest::newRow("a file without a display")
+        << QStringList{QStringLiteral(PALIMPSEST_SOURCE_DIR "/README.md")} << QByteArray("README.md cannot be opened");
     QTest::newRow("unknown command") << QStringList{"proofraed", "x"} << QByteArray("did you mean proofread?");
     QTest::newRow("unknown option") << QStringList{"proofread", "x", "--sede", "1"}
                                     << QByteArray("did you mean --seed?");

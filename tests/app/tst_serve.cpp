@@ -21,18 +21,23 @@ constexpr int kPatienceMs = 60'000; // for sanitizers on a busy machine
 class ServeProcess
 {
 public:
-    explicit ServeProcess(const QStringList &arguments = {}, const QString &key = {})
+    enum class How { Serve, Alone }; ///< Alone: the program without a command
+
+    explicit ServeProcess(const QStringList &arguments = {}, const QString &key = {}, How how = How::Serve)
     {
         QProcessEnvironment variables = QProcessEnvironment::systemEnvironment();
         variables.remove("PALIMPSEST_MODEL");
+        for (const char *display : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
+            variables.remove(display);
         variables.insert("XDG_CONFIG_HOME", "/nonexistent");
+        variables.insert("XDG_DATA_HOME", m_folder.path());
         if (!key.isEmpty())
             variables.insert("PALIMPSEST_API_KEY", key);
         m_process.setProcessEnvironment(variables);
-        m_process.start(programPath(), QStringList{"serve", "--port", "0"} +
-                                           (arguments.contains("--data-dir")
-                                                ? arguments
-                                                : arguments + QStringList{"--data-dir", m_folder.path()}));
+        QStringList all = arguments;
+        if (!all.contains("--data-dir"))
+            all << "--data-dir" << m_folder.path();
+        m_process.start(programPath(), how == How::Alone ? arguments : QStringList{"serve", "--port", "0"} + all);
         while (!m_output.contains("Ctrl-C") && m_process.waitForReadyRead(kPatienceMs))
             m_output += m_process.readAllStandardOutput();
         const auto match = QRegularExpression("http://127\\.0\\.0\\.1:(\\d+)/v1").match(m_output);
@@ -86,6 +91,7 @@ class TestServe : public QObject
 private Q_SLOTS:
     void servesUntilASignal_data();
     void servesUntilASignal();
+    void servesWithoutACommandAndADisplay();
     void endsWithAStreamOpen();
     void keysAreAskedForAndNotTold();
     void refusals_data();
@@ -111,6 +117,16 @@ void TestServe::servesUntilASignal()
     QCOMPARE(serve.get("/").status, 200);
     QCOMPARE(serve.end(signal), 0);
     QVERIFY2(serve.error().contains("ready after"), serve.error().constData());
+}
+
+void TestServe::servesWithoutACommandAndADisplay()
+{
+    ServeProcess serve({}, {}, ServeProcess::How::Alone);
+    QVERIFY2(serve.port() != 0, qPrintable(serve.output()));
+    QVERIFY(serve.output().contains("browser studio"));
+    QCOMPARE(serve.get("/").status, 200);
+    QCOMPARE(serve.end(SIGTERM), 0);
+    QVERIFY2(serve.error().contains("display") || serve.error().contains("not built"), serve.error().constData());
 }
 
 void TestServe::endsWithAStreamOpen()
