@@ -79,6 +79,8 @@ struct EngineHost::State
     // The host's thread.
     void run();
     void load();
+    void exchange();
+    void loadNow();
     void probe();
     void change(EngineState next);
     [[nodiscard]] bool reportProgress(double progress);
@@ -90,9 +92,11 @@ struct EngineHost::State
     std::vector<void (State::*)()> tasks;
     bool stopping = false;
 
+    std::optional<EngineLoader> nextLoader; ///< waits for exchange()
+
     std::atomic<bool> cancelLoading = false;
     double toldProgress = 0.0; ///< the host's thread alone
-    EngineLoader loader;       ///< never changed once the thread runs
+    EngineLoader loader;       ///< the host's thread alone, once it runs
     std::thread thread;
 };
 
@@ -126,11 +130,35 @@ void EngineHost::State::load()
         const std::lock_guard lock(mutex);
         phase = current.phase;
     }
-    if (phase == EngineState::Phase::Ready)
+    if (phase == EngineState::Phase::Ready || !loader)
         return;
-    toldProgress = 0.0;
     if (phase == EngineState::Phase::Failed)
         change({});
+    loadNow();
+}
+
+void EngineHost::State::exchange()
+{
+    std::shared_ptr<const RunningModel> old;
+    {
+        const std::lock_guard lock(mutex);
+        if (!nextLoader)
+            return;
+        loader = std::move(*nextLoader);
+        nextLoader.reset();
+        cancelLoading = false;
+        old = current.model;
+    }
+    change({});
+    if (old)
+        old->desk->close(); // whoever else still holds the model holds no weights
+    old.reset();
+    loadNow();
+}
+
+void EngineHost::State::loadNow()
+{
+    toldProgress = 0.0;
     try {
         EngineParts parts = loader([this](double progress) { return reportProgress(progress); });
         parts.desk.onDeviceError = [this] {
@@ -160,7 +188,8 @@ bool EngineHost::State::reportProgress(double progress)
                 .error = {},
                 .model = {}});
     }
-    return !cancelLoading;
+    const std::lock_guard lock(mutex);
+    return !cancelLoading && !stopping;
 }
 
 void EngineHost::State::probe()
@@ -190,6 +219,11 @@ void EngineHost::State::change(EngineState next)
     std::vector<std::shared_ptr<const Observer>> told;
     {
         const std::lock_guard lock(mutex);
+        if (nextLoader && next.phase != EngineState::Phase::Loading) {
+            if (next.model) // finished a moment too late
+                next.model->desk->close();
+            return;
+        }
         current = next;
         std::erase_if(observers, [](const auto &observer) { return observer.expired(); });
         for (const auto &observer : observers)
@@ -225,7 +259,6 @@ EngineHost::~EngineHost()
         m_state->stopping = true;
         m_state->wake.notify_one();
     }
-    m_state->cancelLoading = true;
     if (const auto model = state().model) // ends what the host's thread may be waiting for
         model->desk->close();
     m_state->thread.join();
@@ -262,8 +295,27 @@ EngineHost::Subscription EngineHost::observe(Observer observer)
 
 void EngineHost::reload()
 {
-    if (m_state->loader && state().phase == EngineState::Phase::Failed)
-        m_state->post(&State::load);
+    if (state().phase != EngineState::Phase::Failed)
+        return;
+    m_state->cancelLoading = false;
+    m_state->post(&State::load);
+}
+
+void EngineHost::replace(EngineLoader loader)
+{
+    {
+        const std::lock_guard lock(m_state->mutex);
+        m_state->nextLoader = std::move(loader);
+        m_state->cancelLoading = true;
+    }
+    m_state->post(&State::exchange);
+}
+
+void EngineHost::cancelLoading()
+{
+    const std::lock_guard lock(m_state->mutex);
+    if (m_state->current.phase == EngineState::Phase::Loading)
+        m_state->cancelLoading = true;
 }
 
 EngineLoader engineLoader(EngineChoice choice)

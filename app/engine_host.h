@@ -113,6 +113,11 @@ public:
     /// Loads again after a failure (an unplugged device, a dead context); ignored in another phase, and for a host
     /// without a loader.
     void reload();
+    /// Loads another model in the place of the one there is, whatever the phase: what loads is given up, what runs is
+    /// cancelled, and the old model's memory is free before the new one takes its own.
+    void replace(EngineLoader loader);
+    /// Gives up a loading that is under way: it fails with Error Backend "cancelled".
+    void cancelLoading();
 
 private:
     struct State;

@@ -14,6 +14,8 @@ ApplicationWindow {
     required property Studio studio
     readonly property DraftView draft: studio.draft
     property bool inspectorShown: width > 1080
+    property bool libraryShown: true
+    property alias inspectorTab: inspector.tab
 
     width: 1440
     height: 900
@@ -36,11 +38,35 @@ ApplicationWindow {
         onKeysWanted: keysDialog.open()
         onFindWanted: findBar.show()
         onSchemeWanted: Theme.scheme = (Theme.scheme + 1) % 3
+        onAskWanted: root.showAsk()
+        onModelWanted: root.showModel()
+        onChooseModelWanted: modelDialog.ask()
+        onLibraryToggled: root.libraryShown = !root.libraryShown
+        onSettingsWanted: settingsDialog.open()
+        onLogWanted: logDialog.open()
+        onRenameWanted: renameDialog.ask(root.draft.document, root.draft.title)
+        onEmptyBinWanted: emptyBinDialog.open()
     }
 
     readonly property bool composeFocused: compose.lineFocused
     function focusCompose() {
         compose.focusLine()
+    }
+    function toggleFullScreen() {
+        visibility = visibility === Window.FullScreen ? Window.AutomaticVisibility : Window.FullScreen
+    }
+    function showAsk() {
+        inspectorShown = true
+        inspector.showAsk()
+    }
+    function showModel() {
+        inspectorShown = true
+        inspector.tab = inspector.modelTab
+    }
+    function askErase(id, title) {
+        eraseDialog.documentId = id
+        eraseDialog.documentTitle = title
+        eraseDialog.open()
     }
     function openExport(id, title) {
         exportDialog.documentId = id
@@ -57,6 +83,12 @@ ApplicationWindow {
             studio: root.studio
             window: root
             onMenuWanted: (anchor) => mainMenu.popup(anchor, 0, anchor.height)
+            onModelWanted: root.showModel()
+        }
+        StoreBar {
+            Layout.fillWidth: true
+            studio: root.studio
+            onReplaceWanted: replaceDialog.open()
         }
         ProblemBar {
             id: problems
@@ -71,12 +103,17 @@ ApplicationWindow {
                 id: library
                 Layout.preferredWidth: Theme.libraryWidth
                 Layout.fillHeight: true
+                visible: root.libraryShown
                 studio: root.studio
                 onDocumentMenu: (documentId, title, binned, anchor) => draftMenu.show(documentId, title, binned, anchor)
+                onRenameWanted: (documentId, title) => renameDialog.ask(documentId, title)
+                onEraseWanted: (documentId, title) => root.askErase(documentId, title)
+                onEmptyBinWanted: emptyBinDialog.open()
             }
             Rectangle {
                 Layout.preferredWidth: 1
                 Layout.fillHeight: true
+                visible: root.libraryShown
                 color: Theme.line
             }
             ColumnLayout {
@@ -113,8 +150,25 @@ ApplicationWindow {
                 Layout.fillHeight: true
                 visible: root.inspectorShown
                 studio: root.studio
+                onChooseModelWanted: modelDialog.ask()
             }
         }
+    }
+    NoticeBar {
+        id: notices
+        property string binned
+        onActed: root.studio.library.restore(binned)
+        anchors.horizontalCenter: parent.horizontalCenter
+        anchors.bottom: parent.bottom
+        anchors.bottomMargin: 140
+    }
+    TourCard {
+        tour: root.studio.tour
+        x: tour.target === "library" ? Theme.libraryWidth + Theme.spaceLarge
+         : tour.target === "inspector" && root.inspectorShown ? root.width - Theme.inspectorWidth - width - Theme.spaceLarge
+         : Math.round((root.width - width) / 2)
+        y: tour.target === "compose" ? root.contentItem.height - height - 180
+         : tour.target === "page" ? root.contentItem.height - height - 180 : 90
     }
 
     MainMenu {
@@ -124,12 +178,26 @@ ApplicationWindow {
         onExportWanted: root.openExport(root.draft.document, root.draft.title)
         onKeysWanted: keysDialog.open()
         onFindWanted: findBar.show()
+        onRenameWanted: renameDialog.ask(root.draft.document, root.draft.title)
+        onSearchWanted: library.focusSearch()
+        onEmptyBinWanted: emptyBinDialog.open()
+        onAskWanted: root.showAsk()
+        onModelWanted: root.showModel()
+        onChooseModelWanted: modelDialog.ask()
+        onLibraryToggled: root.libraryShown = !root.libraryShown
+        onInspectorToggled: root.inspectorShown = !root.inspectorShown
+        onFullScreenToggled: root.toggleFullScreen()
+        onSettingsWanted: settingsDialog.open()
+        onLogWanted: logDialog.open()
+        onAboutWanted: aboutDialog.open()
     }
     DraftMenu {
         id: draftMenu
         studio: root.studio
         onExportWanted: (id, title) => root.openExport(id, title)
         onRenameWanted: (id, title) => renameDialog.ask(id, title)
+        onEraseWanted: (id, title) => root.askErase(id, title)
+        onEmptyBinWanted: emptyBinDialog.open()
     }
     RenameDialog {
         id: renameDialog
@@ -139,11 +207,59 @@ ApplicationWindow {
         id: keysDialog
         studio: root.studio
     }
+    ModelDialog {
+        id: modelDialog
+        studio: root.studio
+    }
+    SettingsDialog {
+        id: settingsDialog
+        studio: root.studio
+        onKeysWanted: keysDialog.open()
+        onLogWanted: logDialog.open()
+    }
+    LogDialog {
+        id: logDialog
+        studio: root.studio
+    }
+    AboutDialog {
+        id: aboutDialog
+        studio: root.studio
+    }
+    ConfirmDialog {
+        id: emptyBinDialog
+        heading: qsTr("Empty the bin?")
+        question: qsTr("All drafts in it are deleted for good, with their history, and overwritten on the disk.")
+        confirmText: qsTr("Empty the bin")
+        onConfirmed: root.studio.library.emptyBin()
+    }
+    ConfirmDialog {
+        id: eraseDialog
+        property string documentId
+        property string documentTitle
+        heading: qsTr("Delete “%1” for good?").arg(documentTitle)
+        question: qsTr("The draft is deleted with its whole history, and overwritten on the disk.")
+        confirmText: qsTr("Delete for good")
+        onConfirmed: root.studio.library.erase(documentId)
+    }
+    ConfirmDialog {
+        id: replaceDialog
+        heading: qsTr("Put the damaged drafts aside?")
+        question: qsTr("The file is renamed and kept beside a new, empty one.")
+        confirmText: qsTr("Put it aside")
+        onConfirmed: root.studio.replaceStore()
+    }
+    WelcomeDialog {
+        id: welcome
+        studio: root.studio
+        onBeginWanted: root.studio.library.create()
+    }
+    Component.onCompleted: if (studio.tour.welcoming) welcome.open()
     FileDialog {
         id: importDialog
-        title: qsTr("Import a text")
+        title: qsTr("Import texts")
+        fileMode: FileDialog.OpenFiles
         nameFilters: [qsTr("Texts (*.md *.markdown *.txt *.text)"), qsTr("All files (*)")]
-        onAccepted: root.studio.library.importFile(selectedFile)
+        onAccepted: root.studio.library.importFiles(selectedFiles)
     }
     ExportDialog {
         id: exportDialog
@@ -152,10 +268,7 @@ ApplicationWindow {
     DropArea {
         anchors.fill: parent
         keys: ["text/uri-list"]
-        onDropped: (drop) => {
-            for (const url of drop.urls)
-                root.studio.library.importFile(url)
-        }
+        onDropped: (drop) => root.studio.library.importFiles(drop.urls)
     }
     Announcer {
         message: root.draft.announcement
@@ -164,6 +277,22 @@ ApplicationWindow {
         target: root.studio
         function onProblem(message) {
             problems.show(message)
+        }
+        function onNotice(message) {
+            notices.show(message, "")
+        }
+    }
+    Connections {
+        target: root.studio.library
+        function onBinned(id, title) {
+            notices.binned = id
+            notices.show(qsTr("“%1” is in the bin").arg(title), qsTr("Take it back"))
+        }
+    }
+    Connections {
+        target: root.studio.chat
+        function onInserted() {
+            page.editor.forceActiveFocus()
         }
     }
 }

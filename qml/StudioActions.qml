@@ -21,10 +21,23 @@ Item {
     signal keysWanted()
     signal findWanted()
     signal schemeWanted()
+    signal askWanted()
+    signal modelWanted()
+    signal chooseModelWanted()
+    signal libraryToggled()
+    signal settingsWanted()
+    signal logWanted()
+    signal renameWanted()
+    signal emptyBinWanted()
 
     KeyAction { map: root.studio.keys; action: "new"; onActivated: root.studio.library.create() }
     KeyAction { map: root.studio.keys; action: "import"; onActivated: root.importWanted() }
     KeyAction { map: root.studio.keys; action: "export"; enabled: root.draft.open; onActivated: root.exportWanted() }
+    KeyAction { map: root.studio.keys; action: "rename"; enabled: root.draft.open; onActivated: root.renameWanted() }
+    KeyAction { map: root.studio.keys; action: "duplicate"; enabled: root.draft.open; onActivated: root.studio.library.duplicate(root.draft.document) }
+    KeyAction { map: root.studio.keys; action: "toBin"; enabled: root.draft.open; onActivated: root.studio.library.moveToBin(root.draft.document) }
+    KeyAction { map: root.studio.keys; action: "bin"; onActivated: root.studio.library.bin = !root.studio.library.bin }
+    KeyAction { map: root.studio.keys; action: "emptyBin"; onActivated: root.emptyBinWanted() }
     KeyAction { map: root.studio.keys; action: "searchDrafts"; onActivated: root.library.focusSearch() }
     KeyAction { map: root.studio.keys; action: "quit"; onActivated: root.window.close() }
     KeyAction { map: root.studio.keys; action: "undo"; enabled: root.draft.undoLabel !== ""; onActivated: root.draft.undo() }
@@ -62,6 +75,15 @@ Item {
     KeyAction { map: root.studio.keys; action: "entropy"; onActivated: root.draft.page.entropyShown = !root.draft.page.entropyShown }
     KeyAction { map: root.studio.keys; action: "inspector"; onActivated: root.inspectorToggled() }
     KeyAction { map: root.studio.keys; action: "scheme"; onActivated: root.schemeWanted() }
+    KeyAction { map: root.studio.keys; action: "ask"; onActivated: root.askWanted() }
+    KeyAction { map: root.studio.keys; action: "model"; onActivated: root.modelWanted() }
+    KeyAction { map: root.studio.keys; action: "chooseModel"; onActivated: root.chooseModelWanted() }
+    KeyAction { map: root.studio.keys; action: "server"; onActivated: root.studio.server.wanted = !root.studio.server.wanted }
+    KeyAction { map: root.studio.keys; action: "library"; onActivated: root.libraryToggled() }
+    KeyAction { map: root.studio.keys; action: "fullScreen"; onActivated: root.window.toggleFullScreen() }
+    KeyAction { map: root.studio.keys; action: "settings"; onActivated: root.settingsWanted() }
+    KeyAction { map: root.studio.keys; action: "log"; onActivated: root.logWanted() }
+    KeyAction { map: root.studio.keys; action: "tour"; onActivated: root.studio.tour.start() }
     KeyAction { map: root.studio.keys; action: "keys"; onActivated: root.keysWanted() }
     KeyAction { map: root.studio.keys; action: "nextPane"; onActivated: root.nextPane() }
     Repeater {

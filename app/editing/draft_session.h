@@ -139,6 +139,9 @@ public:
     void chooseAlternative(const QString &proposal, std::size_t alternative);
     void takeWords(const QString &proposal, std::size_t alternative, TextSpan words);
     void writeOwn(const QString &proposal, const QString &text);
+    /// Offers a text that no run of this draft led to (an answer to a question) for a span: a proposal like any other.
+    /// Returns its id.
+    QString offerText(std::int64_t version, TextSpan span, const QString &text, const ProposalOrigin &origin);
 
 Q_SIGNALS:
     /// `by` is kNobody for all but a window's own `edit`.

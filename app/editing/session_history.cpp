@@ -157,4 +157,26 @@ void DraftSession::writeOwn(const QString &proposal, const QString &text)
     m_state->announce();
 }
 
+QString DraftSession::offerText(std::int64_t version, TextSpan span, const QString &text, const ProposalOrigin &origin)
+{
+    Draft &draft = m_state->draft;
+    Proposal proposal;
+    proposal.id = newId();
+    proposal.action = RunAction::Fill;
+    proposal.span = draft.brought(span, version);
+    proposal.origin = origin;
+    proposal.original = draft.textOf(proposal.span);
+    const QString offered = spaced(cleaned(text), draft.text(), proposal.span);
+    if (offered.isEmpty() || offered == proposal.original)
+        throw Error(ErrorKind::InvalidArgument, "there is nothing in it to put into the draft", "text");
+    ProposalAlternative &alternative = proposal.alternatives.emplace_back();
+    alternative.text = offered;
+    alternative.seed = origin.seed;
+    const QString id = proposal.id;
+    draft.addProposal(
+        withChanges(std::move(proposal), {draft.textOf(proposal.span), locksInside(draft.locks(), proposal.span)}));
+    m_state->announce();
+    return id;
+}
+
 } // namespace palimpsest::editing

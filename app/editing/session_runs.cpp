@@ -52,7 +52,8 @@ std::vector<TextEdit> editsInto(const Draft &draft, TextSpan span, const QString
     return edits;
 }
 
-/// With a space at a border where two words would run together.
+} // namespace
+
 QString spaced(const QString &text, const QString &draft, TextSpan span)
 {
     if (text.isEmpty())
@@ -62,8 +63,6 @@ QString spaced(const QString &text, const QString &draft, TextSpan span)
         span.end < draft.size() && draft.at(span.end).isLetterOrNumber() && text.back().isLetterOrNumber();
     return (opens ? QStringLiteral(" ") : QString()) + text + (closes ? QStringLiteral(" ") : QString());
 }
-
-} // namespace
 
 documents::ModelOrigin modelOriginOf(const Proposal &proposal)
 {

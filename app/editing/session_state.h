@@ -85,6 +85,8 @@ struct DraftSession::State
 
 /// A new random name for a run or a proposal.
 [[nodiscard]] QString newId();
+/// A text for a span of a draft, with a space at a border where two words would run together.
+[[nodiscard]] QString spaced(const QString &text, const QString &draft, TextSpan span);
 [[nodiscard]] documents::ModelOrigin modelOriginOf(const Proposal &proposal);
 [[nodiscard]] documents::ModelOrigin modelOriginOf(const DraftRun &run);
 

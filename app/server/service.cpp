@@ -31,10 +31,17 @@ Service::Service(const ServiceParts &parts, ServiceSettings settings)
             const auto channel =
                 std::make_shared<live::LiveChannel>(parts.engine, parts.store, QString::fromLatin1(kVersion));
             channel->addTo(routes);
+            if (parts.libraryChanged)
+                channel->onLibraryChanged(parts.libraryChanged);
+            m_libraryBell = channel->bell();
             addStatusRoutes(routes, parts.engine, parts.metrics, figures,
                             [&live = *channel] { return live.metrics(); });
             documents::addDocumentRoutes(routes, parts.store,
-                                         [ring = channel->bell()](const documents::DocumentSummary &) { ring(); });
+                                         [ring = m_libraryBell, tell = parts.libraryChanged](const auto &) {
+                                             ring();
+                                             if (tell)
+                                                 tell();
+                                         });
             m_endpoint->addTo(routes);
             m_hasStudio = addWebFiles(routes, webStudioFolder());
             return channel;

@@ -6,6 +6,7 @@
 #include "app/server/metrics.h"
 #include "app/server/server.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -27,6 +28,8 @@ struct ServiceParts
     EngineHost &engine;
     documents::DocumentWorker &store;
     Metrics &metrics;
+    /// Told when the library has changed, by a client or by the bell; on the server's thread or the store's. May be null.
+    std::function<void()> libraryChanged = {};
 };
 
 struct ServiceSettings
@@ -49,10 +52,13 @@ public:
     [[nodiscard]] Server &server() noexcept { return *m_server; }
     /// Whether this build has the browser studio.
     [[nodiscard]] bool hasStudio() const noexcept { return m_hasStudio; }
+    /// To be called, from any thread, when somebody else has changed the library: windows read their lists again.
+    [[nodiscard]] const std::function<void()> &libraryBell() const noexcept { return m_libraryBell; }
 
 private:
     std::unique_ptr<openai::Endpoint> m_endpoint;
     std::unique_ptr<Server> m_server; ///< after what it answers with
+    std::function<void()> m_libraryBell;
     bool m_hasStudio = false;
 };
 

@@ -219,6 +219,7 @@ void LibraryModel::change(Call call, Done done)
         } catch (const Error &error) {
             Q_EMIT problem(QString::fromUtf8(error.what()));
         }
+        Q_EMIT changedOnDisk();
         refresh();
     });
 }
@@ -258,6 +259,12 @@ void LibraryModel::importFile(const QUrl &url)
             return store.create(text.title, text.text, documents::Origin::Imported).summary.id;
         },
         [this](const documents::OpaqueId &id) { Q_EMIT created(QString::fromStdString(id)); });
+}
+
+void LibraryModel::importFiles(const QList<QUrl> &files)
+{
+    for (const QUrl &file : files)
+        importFile(file);
 }
 
 void LibraryModel::rename(const QString &id, const QString &title)

@@ -48,6 +48,7 @@ public:
     Q_INVOKABLE void create(const QString &title = {}, const QString &text = {});
     Q_INVOKABLE void duplicate(const QString &id);
     Q_INVOKABLE void importFile(const QUrl &file);
+    Q_INVOKABLE void importFiles(const QList<QUrl> &files); ///< the last one is shown at last
 
     Q_INVOKABLE void rename(const QString &id, const QString &title);
     Q_INVOKABLE void moveToBin(const QString &id);
@@ -73,6 +74,7 @@ Q_SIGNALS:
     void erasing(const QString &id);
     void binned(const QString &id, const QString &title);
     void exported(const QUrl &file);
+    void changedOnDisk(); ///< by this model
     void problem(const QString &message);
 
 private:

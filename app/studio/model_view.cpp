@@ -80,7 +80,7 @@ QVariantList ModelView::facts() const
     const RunningModel &model = *m_state.model;
     return {row(tr("Model"), name()),
             row(tr("Device"), device()),
-            row(tr("Weights"), locale.formattedDataSize(model.backend.weightBytes)),
+            row(tr("Memory of the weights"), locale.formattedDataSize(model.backend.weightBytes)),
             row(tr("Context"), tr("%1 tokens").arg(locale.toString(qlonglong(model.contextLength)))),
             row(tr("Canvas"), tr("%1 tokens").arg(locale.toString(qlonglong(model.config.canvasLength)))),
             row(tr("Vocabulary"), locale.toString(qlonglong(model.config.vocabSize)))};
@@ -89,6 +89,14 @@ QVariantList ModelView::facts() const
 bool ModelView::demo() const
 {
     return m_state.model && m_state.model->directory == bundledModelDirectory();
+}
+
+QString ModelView::demoText()
+{
+    return tr(
+        "A small model came with Palimpsest and works at once, without a graphics card. It corrects the spelling and "
+        "grammar of short English passages: about seven of ten mistakes, with two or three slips in a hundred words, "
+        "so read what it changes. It knows nothing of the world and is no writer. Choose a larger model for that.");
 }
 
 void ModelView::reload()

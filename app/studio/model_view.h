@@ -28,6 +28,7 @@ class ModelView : public QObject
     Q_PROPERTY(QVariantList facts READ facts NOTIFY changed)      ///< [{label, value}]
     Q_PROPERTY(int canvasLength READ canvasLength NOTIFY changed) ///< 256 before it is known
     Q_PROPERTY(bool demo READ demo NOTIFY changed)                ///< the model that ships with Palimpsest
+    Q_PROPERTY(QString demoText READ demoText CONSTANT)           ///< what that one is and can do
 
 public:
     enum class Phase { Loading, Ready, Failed };
@@ -43,6 +44,7 @@ public:
     [[nodiscard]] QString problemText() const;
     [[nodiscard]] QVariantList facts() const;
     [[nodiscard]] bool demo() const;
+    [[nodiscard]] static QString demoText();
     [[nodiscard]] int canvasLength() const
     {
         return m_state.model ? static_cast<int>(m_state.model->config.canvasLength) : 256;

@@ -9,6 +9,7 @@
 #include "app/studio/studio_options.h"
 #include "app/studio/studio_window.h"
 #include "app/version.h"
+#include "engine/backend_loader.h"
 
 #include <QElapsedTimer>
 #include <QGuiApplication>
@@ -29,14 +30,17 @@ namespace palimpsest::studio {
 
 namespace {
 
-void installLog(bool verbose)
+std::shared_ptr<LogSink> installLog(bool verbose)
 {
     auto terminal = std::make_shared<spdlog::sinks::stderr_sink_mt>();
     terminal->set_level(verbose ? spdlog::level::debug : spdlog::level::warn);
     terminal->set_pattern("palimpsest-studio: %l: %v");
-    auto logger = std::make_shared<spdlog::logger>("palimpsest", std::move(terminal));
+    auto shown = std::make_shared<LogSink>();
+    const std::initializer_list<spdlog::sink_ptr> sinks{terminal, shown};
+    auto logger = std::make_shared<spdlog::logger>("palimpsest", sinks);
     logger->set_level(verbose ? spdlog::level::debug : spdlog::level::info);
     spdlog::set_default_logger(std::move(logger));
+    return shown;
 }
 
 /// Says how long the start took, which is promised: the window's first picture, and the model.
@@ -54,7 +58,17 @@ void logTimes(StudioWindow &window, const QElapsedTimer &sinceStart)
     });
 }
 
-int run(int argc, char **argv, const StudioOptions &options, const QElapsedTimer &sinceStart)
+/// What the command line leaves open, the settings say.
+ModelOptions modelOptions(ModelOptions options, const QSettings &settings)
+{
+    const std::string device = settings.value(QStringLiteral("models/device")).toString().toStdString();
+    if (options.device == ModelOptions{}.device && deviceChoiceFromName(device))
+        options.device = device;
+    return options;
+}
+
+int run(int argc, char **argv, const StudioOptions &options, const std::shared_ptr<LogSink> &log,
+        const QElapsedTimer &sinceStart)
 {
     if (!cli::hasDisplay()) {
         throw Error(ErrorKind::InvalidArgument,
@@ -76,7 +90,16 @@ int run(int argc, char **argv, const StudioOptions &options, const QElapsedTimer
         return static_cast<int>(ExitCode::Success);
 
     QSettings settings(QString::fromStdString(settingsFile().string()), QSettings::IniFormat);
-    StudioWindow window(std::make_unique<EngineHost>(engineLoader(options.engine)), options.store, &settings);
+    StudioExtras extras;
+    extras.log = log;
+    extras.model = modelOptions(options.engine.model, settings);
+    EngineChoice choice;
+    choice.model = extras.model;
+    choice.onFinished = [metrics = extras.metrics](const FinishedRun &finished) {
+        metrics->runFinished(finished);
+    };
+    StudioWindow window(std::make_unique<EngineHost>(engineLoader(std::move(choice))), options.store, &settings,
+                        std::move(extras));
     if (window.window() == nullptr)
         return static_cast<int>(ExitCode::Internal);
     logTimes(window, sinceStart);
@@ -97,8 +120,7 @@ int runStudio(int argc, char **argv)
         if (const int *code = std::get_if<int>(&parsed))
             return *code;
         const auto &options = std::get<StudioOptions>(parsed);
-        installLog(options.verbose);
-        return run(argc, argv, options, sinceStart);
+        return run(argc, argv, options, installLog(options.verbose), sinceStart);
     } catch (const Error &error) {
         cli::printNote(error.what());
         return static_cast<int>(exitCodeOf(error.kind()));

@@ -3,6 +3,7 @@
 
 #include "app/studio/studio.h"
 
+#include "app/documents/store_error.h"
 #include "app/editing/presets.h"
 #include "app/version.h"
 
@@ -10,19 +11,65 @@
 
 namespace palimpsest::studio {
 
-Studio::Studio(std::unique_ptr<EngineHost> engine, documents::StoreOptions store, QSettings *settings, QObject *parent)
+namespace {
+
+StudioExtras completed(StudioExtras extras)
+{
+    if (!extras.makeLoader) {
+        extras.makeLoader = [metrics = extras.metrics](const ModelOptions &options) {
+            EngineChoice choice;
+            choice.model = options;
+            choice.onFinished = [metrics](const FinishedRun &run) {
+                metrics->runFinished(run);
+            };
+            return engineLoader(std::move(choice));
+        };
+    }
+    return extras;
+}
+
+} // namespace
+
+Studio::Studio(std::unique_ptr<EngineHost> engine, documents::StoreOptions store, QSettings *settings,
+               StudioExtras extras, QObject *parent)
     : QObject(parent),
+      m_extras(completed(std::move(extras))),
+      m_storeFile(QString::fromStdString(store.file.string())),
       m_engine(std::move(engine)),
       m_store(std::move(store)),
       m_sessions(*m_engine, m_store),
       m_library(m_store),
       m_model(*m_engine),
       m_keys(settings),
-      m_sampler(*m_engine)
+      m_sampler(*m_engine),
+      m_server(*m_engine, m_store, *m_extras.metrics, settings),
+      m_chooser(*m_engine, m_extras.model, m_extras.makeLoader, settings),
+      m_chat(*m_engine, m_draft),
+      m_log(m_extras.log),
+      m_tour(settings)
+{
+    connectLibrary();
+    connectModel();
+    m_draft.page()->setKeyMap(&m_keys);
+    connect(&m_draft, &DraftView::problem, this, &Studio::problem);
+    connect(&m_revisions, &RevisionsModel::problem, this, &Studio::problem);
+    connect(&m_inspector, &InspectorView::problem, this, &Studio::problem);
+    connect(&m_chat, &ChatView::problem, this, &Studio::problem);
+    connect(&m_tour, &Tour::sampleWanted, this, [this] { m_library.create(Tour::sampleTitle(), Tour::sampleText()); });
+    m_server.restore();
+    checkStore();
+}
+
+void Studio::connectLibrary()
 {
     connect(&m_sessions, &editing::SessionRegistry::libraryChanged, &m_library, &LibraryModel::refresh);
+    connect(&m_sessions, &editing::SessionRegistry::libraryChanged, &m_server, &ServerView::ringLibrary);
+    connect(&m_library, &LibraryModel::changedOnDisk, &m_server, &ServerView::ringLibrary);
+    connect(&m_server, &ServerView::libraryChanged, &m_library, &LibraryModel::refresh);
     connect(&m_library, &LibraryModel::created, this, &Studio::openDocument);
     connect(&m_library, &LibraryModel::problem, this, &Studio::problem);
+    connect(&m_library, &LibraryModel::exported, this,
+            [this](const QUrl &file) { Q_EMIT notice(tr("Written to %1").arg(file.toLocalFile())); });
     connect(&m_library, &LibraryModel::erasing, this, [this](const QString &id) {
         if (m_draft.document() == id)
             closeDocument();
@@ -32,12 +79,50 @@ Studio::Studio(std::unique_ptr<EngineHost> engine, documents::StoreOptions store
         if (m_draft.document() == id)
             closeDocument();
     });
-    m_draft.page()->setKeyMap(&m_keys);
-    connect(&m_draft, &DraftView::problem, this, &Studio::problem);
+}
+
+void Studio::connectModel()
+{
     connect(&m_sampler, &SamplerView::problem, this, &Studio::problem);
-    connect(&m_revisions, &RevisionsModel::problem, this, &Studio::problem);
     connect(&m_model, &ModelView::changed, &m_sampler, &SamplerView::modelChanged);
-    connect(&m_inspector, &InspectorView::problem, this, &Studio::problem);
+    connect(&m_model, &ModelView::changed, &m_chat, &ChatView::engineChanged);
+}
+
+void Studio::checkStore()
+{
+    m_store.run([](documents::DocumentStore &) {}, m_replies,
+                [this](std::future<void> opened) {
+                    try {
+                        opened.get();
+                        storeAnswered({}, false);
+                    } catch (const documents::StoreError &error) {
+                        storeAnswered(QString::fromUtf8(error.what()), error.fault() == documents::StoreFault::Damaged);
+                    } catch (const Error &error) {
+                        storeAnswered(QString::fromUtf8(error.what()), false);
+                    }
+                });
+}
+
+void Studio::storeAnswered(const QString &problem, bool damaged)
+{
+    const bool mended = !m_storeProblem.isEmpty() && problem.isEmpty();
+    m_storeProblem = problem;
+    m_storeDamaged = damaged;
+    Q_EMIT storeChanged();
+    if (mended)
+        m_library.refresh();
+}
+
+void Studio::retryStore()
+{
+    (void)m_store.reopen(); // what comes of it, the next call finds
+    checkStore();
+}
+
+void Studio::replaceStore()
+{
+    (void)m_store.replaceDamaged();
+    checkStore();
 }
 
 Studio::~Studio()

@@ -5,14 +5,27 @@
 
 #include <QCoreApplication>
 #include <QFileInfo>
+#include <QGuiApplication>
 #include <QQuickWindow>
+#include <QScreen>
 #include <QUrl>
+
+#include <algorithm>
+#include <array>
 
 namespace palimpsest::studio {
 
-StudioWindow::StudioWindow(std::unique_ptr<EngineHost> engine, documents::StoreOptions store, QSettings *settings)
+namespace {
+
+/// Properties of the window that are kept: whether its panes are shown, and which tab.
+constexpr std::array kShownParts{"libraryShown", "inspectorShown", "inspectorTab"};
+
+} // namespace
+
+StudioWindow::StudioWindow(std::unique_ptr<EngineHost> engine, documents::StoreOptions store, QSettings *settings,
+                           StudioExtras extras)
     : m_settings(settings),
-      m_studio(std::make_unique<Studio>(std::move(engine), std::move(store), settings)),
+      m_studio(std::make_unique<Studio>(std::move(engine), std::move(store), settings, std::move(extras))),
       m_engine(std::make_unique<QQmlApplicationEngine>())
 {
     QCoreApplication::installTranslator(&m_plurals);
@@ -21,11 +34,7 @@ StudioWindow::StudioWindow(std::unique_ptr<EngineHost> engine, documents::StoreO
     m_engine->addImportPath(QStringLiteral("qrc:/qt/qml"));
     m_engine->setInitialProperties({{QStringLiteral("studio"), QVariant::fromValue(m_studio.get())}});
     m_engine->load(QUrl(QStringLiteral("qrc:/qt/qml/Palimpsest/Main.qml")));
-    if (m_settings != nullptr && window() != nullptr) {
-        const QRect geometry = m_settings->value(QStringLiteral("window/geometry")).toRect();
-        if (geometry.isValid())
-            window()->setGeometry(geometry);
-    }
+    restoreWindow();
 }
 
 StudioWindow::~StudioWindow()
@@ -54,6 +63,26 @@ void StudioWindow::restore()
     m_studio->draft()->page()->setEntropyShown(m_settings->value(QStringLiteral("look/entropyShown")).toBool());
 }
 
+void StudioWindow::restoreWindow()
+{
+    QQuickWindow *shown = window();
+    if (m_settings == nullptr || shown == nullptr)
+        return;
+    const QRect geometry = m_settings->value(QStringLiteral("window/geometry")).toRect();
+    const bool isOnAScreen =
+        std::any_of(QGuiApplication::screens().cbegin(), QGuiApplication::screens().cend(),
+                    [&geometry](const QScreen *screen) { return screen->availableGeometry().intersects(geometry); });
+    if (geometry.isValid() && isOnAScreen) // a second screen may be gone
+        shown->setGeometry(geometry);
+    if (m_settings->value(QStringLiteral("window/maximized")).toBool())
+        shown->showMaximized();
+    for (const char *name : kShownParts) {
+        const QVariant value = m_settings->value(QStringLiteral("window/") + QLatin1String(name));
+        if (value.isValid())
+            shown->setProperty(name, value.toInt()); // the file has texts; a bool takes a number as well
+    }
+}
+
 void StudioWindow::remember() const
 {
     if (m_settings == nullptr)
@@ -62,8 +91,13 @@ void StudioWindow::remember() const
     m_settings->setValue(QStringLiteral("look/reducedMotion"), m_theme.reducedMotion());
     m_settings->setValue(QStringLiteral("look/pageZoom"), m_theme.pageZoom());
     m_settings->setValue(QStringLiteral("look/entropyShown"), m_studio->draft()->page()->entropyShown());
-    if (window() != nullptr && window()->visibility() == QWindow::Windowed)
-        m_settings->setValue(QStringLiteral("window/geometry"), window()->geometry());
+    if (const QQuickWindow *shown = window()) {
+        if (shown->visibility() == QWindow::Windowed)
+            m_settings->setValue(QStringLiteral("window/geometry"), shown->geometry());
+        m_settings->setValue(QStringLiteral("window/maximized"), shown->visibility() == QWindow::Maximized);
+        for (const char *name : kShownParts)
+            m_settings->setValue(QStringLiteral("window/") + QLatin1String(name), shown->property(name).toInt());
+    }
     m_settings->setValue(QStringLiteral("window/document"), m_studio->draft()->document());
 }
 

@@ -22,8 +22,12 @@ namespace palimpsest::studio {
 class StudioWindow
 {
 public:
-    /// `settings` is not owned; null: nothing is remembered.
-    StudioWindow(std::unique_ptr<EngineHost> engine, documents::StoreOptions store, QSettings *settings);
+    /// `settings` is not owned; null: nothing is remembered. Kept there: `look/scheme` (0 system, 1 light, 2 dark),
+    /// `look/reducedMotion`, `look/pageZoom` (0.5 to 3), `look/entropyShown`, `window/geometry`, `window/maximized`,
+    /// `window/libraryShown`, `window/inspectorShown`, `window/inspectorTab`, `window/document` (the one that was
+    /// open); besides what KeyMap, ModelChooser, ServerView and Tour keep.
+    StudioWindow(std::unique_ptr<EngineHost> engine, documents::StoreOptions store, QSettings *settings,
+                 StudioExtras extras = {});
     ~StudioWindow();
     StudioWindow(const StudioWindow &) = delete;
     StudioWindow &operator=(const StudioWindow &) = delete;
@@ -38,6 +42,7 @@ public:
 
 private:
     void restore();
+    void restoreWindow();
     void remember() const;
 
     QSettings *m_settings;

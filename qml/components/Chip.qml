@@ -2,27 +2,26 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import QtQuick
+import QtQuick.Templates as T
 import Palimpsest.Studio
 
-// A small label with a dot: where something stands.
-Rectangle {
+// A small label with a dot: where something stands. Pressing it shows more.
+T.Button {
     id: root
 
-    required property string text
     property color dotColor: Theme.accent
+    property string hint: ""
 
-    implicitWidth: row.implicitWidth + 20
+    implicitWidth: implicitContentWidth + leftPadding + rightPadding
+    leftPadding: 10
+    rightPadding: 10
     implicitHeight: 26
-    radius: height / 2
-    color: Theme.paper
-    border.width: 1
-    border.color: Theme.line
-    Accessible.role: Accessible.StaticText
+    hoverEnabled: true
+    focusPolicy: Qt.StrongFocus
     Accessible.name: text
+    Accessible.description: hint
 
-    Row {
-        id: row
-        anchors.centerIn: parent
+    contentItem: Row {
         spacing: 6
         Rectangle {
             width: 7
@@ -36,6 +35,18 @@ Rectangle {
             color: Theme.inkSoft
             font.family: Theme.uiFont
             font.pixelSize: Theme.labelSize
+            anchors.verticalCenter: parent.verticalCenter
         }
+    }
+    background: Rectangle {
+        radius: height / 2
+        color: root.hovered ? Theme.sunken : Theme.paper
+        border.width: root.visualFocus ? 2 : 1
+        border.color: root.visualFocus ? Theme.focus : Theme.line
+    }
+
+    Hint {
+        text: root.hint
+        shown: root.hovered || root.visualFocus
     }
 }

@@ -13,6 +13,7 @@ Rectangle {
     required property var window
     readonly property DraftView draft: studio.draft
     signal menuWanted(Item anchor)
+    signal modelWanted()
 
     implicitHeight: 52
     color: Theme.surface
@@ -90,12 +91,16 @@ Rectangle {
         Chip {
             visible: root.width > 900
             text: root.studio.model.chipText
+            hint: root.studio.model.device
+            onClicked: root.modelWanted()
             dotColor: root.studio.model.phase === ModelView.Ready ? Theme.accent
                     : root.studio.model.phase === ModelView.Loading ? Theme.amber : Theme.rust
         }
         Chip {
             visible: root.width > 1000
             text: root.studio.server.chipText
+            hint: root.studio.server.clientsText
+            onClicked: root.modelWanted()
             dotColor: root.studio.server.running ? Theme.accent : Theme.inkFaint
         }
         GlyphButton {

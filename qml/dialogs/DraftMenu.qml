@@ -14,6 +14,8 @@ StudioMenu {
     property bool binned: false
     signal exportWanted(string id, string title)
     signal renameWanted(string id, string title)
+    signal eraseWanted(string id, string title)
+    signal emptyBinWanted()
 
     function show(documentId, title, binned, anchor) {
         root.documentId = documentId
@@ -28,6 +30,6 @@ StudioMenu {
     StudioMenuItem { visible: !root.binned; text: qsTr("Export…"); onTriggered: root.exportWanted(root.documentId, root.draftTitle) }
     StudioMenuItem { visible: !root.binned; text: qsTr("Move to the bin"); onTriggered: root.studio.library.moveToBin(root.documentId) }
     StudioMenuItem { visible: root.binned; text: qsTr("Restore"); onTriggered: root.studio.library.restore(root.documentId) }
-    StudioMenuItem { visible: root.binned; text: qsTr("Delete for good, history included"); onTriggered: root.studio.library.erase(root.documentId) }
-    StudioMenuItem { visible: root.binned; text: qsTr("Empty the bin"); onTriggered: root.studio.library.emptyBin() }
+    StudioMenuItem { visible: root.binned; text: qsTr("Delete for good…"); onTriggered: root.eraseWanted(root.documentId, root.draftTitle) }
+    StudioMenuItem { visible: root.binned; text: qsTr("Empty the bin…"); onTriggered: root.emptyBinWanted() }
 }

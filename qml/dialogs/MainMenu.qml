@@ -15,6 +15,18 @@ StudioMenu {
     signal exportWanted()
     signal keysWanted()
     signal findWanted()
+    signal renameWanted()
+    signal searchWanted()
+    signal emptyBinWanted()
+    signal askWanted()
+    signal modelWanted()
+    signal chooseModelWanted()
+    signal libraryToggled()
+    signal inspectorToggled()
+    signal fullScreenToggled()
+    signal settingsWanted()
+    signal logWanted()
+    signal aboutWanted()
 
     function keyOf(action) {
         return keys.keysOf(action).length > 0 ? keys.keysOf(action)[0] : ""
@@ -25,8 +37,12 @@ StudioMenu {
         StudioMenuItem { text: root.keys.textOf("new"); keys: root.keyOf("new"); onTriggered: root.studio.library.create() }
         StudioMenuItem { text: root.keys.textOf("import"); keys: root.keyOf("import"); onTriggered: root.importWanted() }
         StudioMenuItem { text: root.keys.textOf("export"); keys: root.keyOf("export"); enabled: root.draft.open; onTriggered: root.exportWanted() }
-        StudioMenuItem { text: qsTr("Duplicate"); enabled: root.draft.open; onTriggered: root.studio.library.duplicate(root.draft.document) }
-        StudioMenuItem { text: qsTr("Move to the bin"); enabled: root.draft.open; onTriggered: root.studio.library.moveToBin(root.draft.document) }
+        StudioMenuItem { text: root.keys.textOf("rename"); keys: root.keyOf("rename"); enabled: root.draft.open; onTriggered: root.renameWanted() }
+        StudioMenuItem { text: root.keys.textOf("duplicate"); keys: root.keyOf("duplicate"); enabled: root.draft.open; onTriggered: root.studio.library.duplicate(root.draft.document) }
+        StudioMenuItem { text: root.keys.textOf("toBin"); keys: root.keyOf("toBin"); enabled: root.draft.open; onTriggered: root.studio.library.moveToBin(root.draft.document) }
+        StudioMenuItem { text: root.keys.textOf("searchDrafts"); keys: root.keyOf("searchDrafts"); onTriggered: root.searchWanted() }
+        StudioMenuItem { text: root.keys.textOf("bin"); keys: root.keyOf("bin"); onTriggered: root.studio.library.bin = !root.studio.library.bin }
+        StudioMenuItem { text: root.keys.textOf("emptyBin"); keys: root.keyOf("emptyBin"); onTriggered: root.emptyBinWanted() }
     }
     StudioMenu {
         title: qsTr("Edit")
@@ -54,6 +70,15 @@ StudioMenu {
         StudioMenuItem { text: root.keys.textOf("step"); keys: root.keyOf("step"); enabled: root.draft.running; onTriggered: root.draft.step() }
     }
     StudioMenu {
+        title: qsTr("Model and endpoint")
+        StudioMenuItem { text: root.keys.textOf("model"); keys: root.keyOf("model"); onTriggered: root.modelWanted() }
+        StudioMenuItem { text: root.keys.textOf("chooseModel"); keys: root.keyOf("chooseModel"); onTriggered: root.chooseModelWanted() }
+        StudioMenuItem { text: qsTr("Use the demo model"); enabled: !root.studio.model.demo; onTriggered: root.studio.chooser.useDemo() }
+        StudioMenuItem { text: root.keys.textOf("server"); keys: root.keyOf("server"); checkable: true; checked: root.studio.server.wanted; onTriggered: root.studio.server.wanted = checked }
+        StudioMenuItem { text: qsTr("Open the browser studio"); enabled: root.studio.server.studioAddress !== ""; onTriggered: Qt.openUrlExternally(root.studio.server.studioAddress) }
+        StudioMenuItem { text: root.keys.textOf("ask"); keys: root.keyOf("ask"); onTriggered: root.askWanted() }
+    }
+    StudioMenu {
         title: qsTr("Changes")
         StudioMenuItem { text: root.keys.textOf("accept"); keys: root.keyOf("accept"); enabled: root.draft.proposal !== ""; onTriggered: root.draft.acceptCurrent() }
         StudioMenuItem { text: root.keys.textOf("reject"); keys: root.keyOf("reject"); enabled: root.draft.proposal !== ""; onTriggered: root.draft.rejectCurrent() }
@@ -73,7 +98,17 @@ StudioMenu {
         StudioMenuItem { text: root.keys.textOf("zoomIn"); keys: root.keyOf("zoomIn"); onTriggered: Theme.pageZoom *= 1.1 }
         StudioMenuItem { text: root.keys.textOf("zoomOut"); keys: root.keyOf("zoomOut"); onTriggered: Theme.pageZoom /= 1.1 }
         StudioMenuItem { text: root.keys.textOf("zoomReset"); keys: root.keyOf("zoomReset"); onTriggered: Theme.pageZoom = 1 }
+        StudioMenuItem { text: root.keys.textOf("library"); keys: root.keyOf("library"); onTriggered: root.libraryToggled() }
+        StudioMenuItem { text: root.keys.textOf("inspector"); keys: root.keyOf("inspector"); onTriggered: root.inspectorToggled() }
+        StudioMenuItem { text: root.keys.textOf("fullScreen"); keys: root.keyOf("fullScreen"); onTriggered: root.fullScreenToggled() }
     }
-    StudioMenuItem { text: root.keys.textOf("keys"); keys: root.keyOf("keys"); onTriggered: root.keysWanted() }
+    StudioMenu {
+        title: qsTr("Help")
+        StudioMenuItem { text: root.keys.textOf("keys"); keys: root.keyOf("keys"); onTriggered: root.keysWanted() }
+        StudioMenuItem { text: root.keys.textOf("tour"); keys: root.keyOf("tour"); onTriggered: root.studio.tour.start() }
+        StudioMenuItem { text: root.keys.textOf("log"); keys: root.keyOf("log"); onTriggered: root.logWanted() }
+        StudioMenuItem { text: qsTr("About Palimpsest"); onTriggered: root.aboutWanted() }
+    }
+    StudioMenuItem { text: root.keys.textOf("settings"); keys: root.keyOf("settings"); onTriggered: root.settingsWanted() }
     StudioMenuItem { text: root.keys.textOf("quit"); keys: root.keyOf("quit"); onTriggered: Qt.quit() }
 }

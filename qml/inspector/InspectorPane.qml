@@ -11,6 +11,14 @@ Rectangle {
 
     required property Studio studio
     property int tab: 0
+    readonly property int askTab: 2
+    readonly property int modelTab: 3
+    signal chooseModelWanted()
+
+    function showAsk() {
+        tab = askTab
+        chat.focusLine()
+    }
 
     color: Theme.surface
 
@@ -21,7 +29,7 @@ Rectangle {
 
         TabRow {
             Layout.fillWidth: true
-            labels: [qsTr("Canvas"), qsTr("History"), qsTr("Model")]
+            labels: [qsTr("Canvas"), qsTr("History"), qsTr("Ask"), qsTr("Model")]
             current: root.tab
             onChosen: (index) => root.tab = index
         }
@@ -37,11 +45,19 @@ Rectangle {
             visible: root.tab === 1
             studio: root.studio
         }
-        ModelTab {
+        ChatPanel {
+            id: chat
             Layout.fillWidth: true
             Layout.fillHeight: true
-            visible: root.tab === 2
+            visible: root.tab === root.askTab
             studio: root.studio
+        }
+        ModelPanel {
+            Layout.fillWidth: true
+            Layout.fillHeight: true
+            visible: root.tab === root.modelTab
+            studio: root.studio
+            onChooseWanted: root.chooseModelWanted()
         }
     }
 }

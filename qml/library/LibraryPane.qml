@@ -11,6 +11,9 @@ Rectangle {
 
     required property Studio studio
     signal documentMenu(string documentId, string title, bool binned, Item anchor)
+    signal renameWanted(string documentId, string title)
+    signal eraseWanted(string documentId, string title)
+    signal emptyBinWanted()
 
     function focusSearch() {
         search.forceActiveFocus()
@@ -37,6 +40,7 @@ Rectangle {
         }
         NewDraftButton {
             Layout.fillWidth: true
+            visible: !root.studio.library.bin
             onClicked: root.studio.library.create()
         }
         ListView {
@@ -55,10 +59,20 @@ Rectangle {
                 width: ListView.view.width
                 current: documentId === root.studio.draft.document
                 highlighted: ListView.isCurrentItem && list.activeFocus
-                onOpened: root.studio.openDocument(documentId)
+                onOpened: binned ? root.studio.library.restore(documentId) : root.studio.openDocument(documentId)
+                onDeleted: binned ? root.eraseWanted(documentId, title) : root.studio.library.moveToBin(documentId)
                 onMenuWanted: (anchor) => root.documentMenu(documentId, title, binned, anchor)
             }
-            Keys.onReturnPressed: root.studio.openDocument(root.studio.library.idAt(currentIndex))
+            Keys.onReturnPressed: currentItem?.opened()
+            Keys.onEnterPressed: currentItem?.opened()
+            Keys.onDeletePressed: currentItem?.deleted()
+            Keys.onMenuPressed: currentItem?.menuWanted(currentItem)
+            Keys.onPressed: (event) => {
+                if (event.key !== Qt.Key_F2 || currentItem === null)
+                    return
+                event.accepted = true
+                root.renameWanted(currentItem.documentId, currentItem.title)
+            }
             Text {
                 anchors.left: parent.left
                 anchors.right: parent.right
@@ -72,6 +86,17 @@ Rectangle {
                     : root.studio.library.query !== "" ? qsTr("No draft holds these words.")
                     : qsTr("No drafts yet. Begin one, or drop a text file here.")
             }
+        }
+        Note {
+            Layout.fillWidth: true
+            visible: root.studio.library.bin
+            text: qsTr("Click or Enter takes a draft out of the bin; Delete removes it for good.")
+        }
+        PlainButton {
+            compact: true
+            visible: root.studio.library.bin && list.count > 0
+            text: qsTr("Empty the bin…")
+            onClicked: root.emptyBinWanted()
         }
         PlainButton {
             compact: true

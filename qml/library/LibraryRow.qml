@@ -17,6 +17,7 @@ Rectangle {
     property bool highlighted: false
 
     signal opened()
+    signal deleted()
     signal menuWanted(Item anchor)
 
     implicitHeight: column.implicitHeight + 18

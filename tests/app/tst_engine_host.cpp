@@ -70,6 +70,9 @@ private Q_SLOTS:
     void loadsWithProgress();
     void aFailedLoadIsToldAndMayBeTriedAgain();
     void loadingIsCancelledByLeaving();
+    void anotherModelTakesThePlace();
+    void anotherModelGivesUpTheLoadingOfTheFirst();
+    void loadingCanBeGivenUp();
     void aReadyModelSaysWhatItIs();
     void oneFailedRequestIsNoFailedModel();
     void aDeadDeviceEndsTheModelF086();
@@ -139,6 +142,51 @@ void TestEngineHost::loadingIsCancelledByLeaving()
         QTRY_VERIFY(host.state().progress > 0.0);
     }
     QVERIFY(cancelled);
+}
+
+void TestEngineHost::anotherModelTakesThePlace()
+{
+    EngineHost host(fakeParts()); // also one that was not loaded by a loader
+    const auto first = host.requireModel();
+    host.replace([](const LoadProgress &) {
+        EngineParts parts = fakeParts();
+        parts.id = "second";
+        return parts;
+    });
+    QTRY_VERIFY(host.model() != nullptr && host.model()->id == "second");
+    GenerationRequest request;
+    request.prompt = {1};
+    QVERIFY_EXCEPTION_THROWN(first->desk->submit("me", request, nullptr, {}), Error); // it holds no weights any more
+    host.replace([](const LoadProgress &) -> EngineParts {
+        throw Error(ErrorKind::InvalidCheckpoint, "model.safetensors: cut short", "model.safetensors");
+    });
+    QTRY_COMPARE(host.state().phase, EngineState::Phase::Failed);
+    QVERIFY(host.model() == nullptr);
+}
+
+void TestEngineHost::anotherModelGivesUpTheLoadingOfTheFirst()
+{
+    States states;
+    EngineHost host([](const LoadProgress &progress) -> EngineParts {
+        while (progress(0.5))
+            std::this_thread::yield();
+        throw Error(ErrorKind::Backend, "given up", "cancelled");
+    });
+    const auto subscription = host.observe(states.observer());
+    host.replace([](const LoadProgress &) { return fakeParts(); });
+    QVERIFY(states.waitFor(EngineState::Phase::Ready).model != nullptr);
+}
+
+void TestEngineHost::loadingCanBeGivenUp()
+{
+    EngineHost host([](const LoadProgress &progress) -> EngineParts {
+        while (progress(0.5))
+            std::this_thread::yield();
+        throw Error(ErrorKind::Backend, "given up", "cancelled");
+    });
+    host.cancelLoading();
+    QTRY_COMPARE(host.state().phase, EngineState::Phase::Failed);
+    QCOMPARE(host.state().error->subject(), "cancelled");
 }
 
 void TestEngineHost::aReadyModelSaysWhatItIs()

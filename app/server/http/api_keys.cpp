@@ -62,6 +62,11 @@ std::optional<std::string> bytesOfHex(std::string_view hex)
     return hex.size() % 2 == 0 ? std::optional(bytes) : std::nullopt;
 }
 
+std::string hexOf(std::string_view bytes)
+{
+    return QByteArray(bytes.data(), std::ssize(bytes)).toHex().toStdString();
+}
+
 } // namespace
 
 void ApiKeys::add(std::string_view key)
@@ -77,9 +82,25 @@ void ApiKeys::add(std::string_view key)
     m_entries.push_back({std::move(salt), std::move(digest)});
 }
 
+std::string ApiKeys::freshKey()
+{
+    constexpr std::string_view kLetters = "abcdefghijkmnpqrstuvwxyz23456789"; // 32, none of which looks like another
+    constexpr int kCount = 32;                                                // 160 bits
+    std::string key = "pal-";
+    for (int i = 0; i < kCount; ++i)
+        key += kLetters[QRandomGenerator::system()->bounded(static_cast<quint32>(kLetters.size()))];
+    return key;
+}
+
+std::string ApiKeys::storedForm(std::string_view key)
+{
+    const std::string salt = freshSalt();
+    return std::string(kStoredPrefix) + hexOf(salt) + ":" + hexOf(digestOf(salt, key));
+}
+
 void ApiKeys::addStored(std::string_view line, const std::string &place)
 {
-    line.remove_prefix(kStoredPrefix.size());
+    line.remove_prefix(line.starts_with(kStoredPrefix) ? kStoredPrefix.size() : line.size());
     const std::size_t colon = std::min(line.find(':'), line.size());
     const auto salt = bytesOfHex(line.substr(0, colon));
     const auto digest = bytesOfHex(line.substr(std::min(colon + 1, line.size())));

@@ -23,6 +23,13 @@ public:
     /// bytes and the key's); empty lines and those that begin with # are left out. Throws Error, with the line's
     /// number.
     void addFile(const std::filesystem::path &file);
+    /// Adds `sha256:SALT:DIGEST`; `place` says in errors where that stood. Throws Error InvalidArgument.
+    void addStored(std::string_view line, const std::string &place);
+
+    /// A new random key, to be shown once.
+    [[nodiscard]] static std::string freshKey();
+    /// The form of a key that may be written down: `sha256:SALT:DIGEST` with a salt of its own.
+    [[nodiscard]] static std::string storedForm(std::string_view key);
 
     [[nodiscard]] bool empty() const noexcept { return m_entries.empty(); }
     /// A name for whoever has this key ("key-1" for the first one), or nothing. The time it takes depends on neither
@@ -35,8 +42,6 @@ private:
         std::string salt;
         std::string digest;
     };
-    void addStored(std::string_view line, const std::string &place);
-
     std::vector<Entry> m_entries;
 };
 

@@ -36,6 +36,7 @@ Hub::Hub(const Parts &parts, QObject *parent)
     connect(&m_statusTimer, &QTimer::timeout, this, &Hub::tellStatus);
     connect(&m_pingTimer, &QTimer::timeout, this, &Hub::ping);
     connect(&m_sessions, &editing::SessionRegistry::libraryChanged, &m_library, &LibraryWatches::change);
+    connect(&m_library, &LibraryWatches::changed, this, &Hub::changedLibrary);
 }
 
 Hub::~Hub()

@@ -55,6 +55,9 @@ public:
 
     [[nodiscard]] const Counters &counters() const noexcept { return m_counters; }
 
+Q_SIGNALS:
+    void changedLibrary(); ///< somebody did, a window or another
+
 private:
     void remove(Window *window);
     void tellStatus();

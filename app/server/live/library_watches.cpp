@@ -93,6 +93,7 @@ void LibraryWatches::change()
 {
     if (!m_watches.empty() && !m_soon.isActive())
         m_soon.start();
+    Q_EMIT changed();
 }
 
 void LibraryWatches::refresh()

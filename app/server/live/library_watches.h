@@ -39,6 +39,9 @@ public:
     /// Documents have changed: lists are asked for anew, soon and not more often than people see.
     void change();
 
+Q_SIGNALS:
+    void changed(); ///< at every change(), for those who show lists elsewhere
+
 private:
     struct Watch
     {

@@ -24,6 +24,11 @@ void LiveChannel::addTo(http::Routes &routes)
     routes.addWebSocket("/ws", [this](const http::WebSocketArrival &arrival) { m_hub.adopt(arrival.socket); });
 }
 
+void LiveChannel::onLibraryChanged(std::function<void()> tell)
+{
+    QObject::connect(&m_hub, &Hub::changedLibrary, &m_hub, std::move(tell));
+}
+
 std::function<void()> LiveChannel::bell() const
 {
     return [bell = m_bell] {

@@ -40,6 +40,8 @@ public:
     void addTo(http::Routes &routes);
     /// To be called, from any thread and also after this is gone, when somebody else has changed the library.
     [[nodiscard]] std::function<void()> bell() const;
+    /// `tell` is called on this thread whenever the library has changed.
+    void onLibraryChanged(std::function<void()> tell);
     /// Lines for GET /metrics.
     [[nodiscard]] std::string metrics() const { return prometheusText(m_hub.counters()); }
 
