@@ -4,6 +4,7 @@
 #include "app/studio/model_view.h"
 
 #include "app/model_lookup.h"
+#include "app/studio/model_check.h"
 
 #include <QLocale>
 #include <QPointer>
@@ -78,12 +79,15 @@ QVariantList ModelView::facts() const
         return QVariantMap{{QStringLiteral("label"), label}, {QStringLiteral("value"), value}};
     };
     const RunningModel &model = *m_state.model;
-    return {row(tr("Model"), name()),
-            row(tr("Device"), device()),
-            row(tr("Memory of the weights"), locale.formattedDataSize(model.backend.weightBytes)),
-            row(tr("Context"), tr("%1 tokens").arg(locale.toString(qlonglong(model.contextLength)))),
-            row(tr("Canvas"), tr("%1 tokens").arg(locale.toString(qlonglong(model.config.canvasLength)))),
-            row(tr("Vocabulary"), locale.toString(qlonglong(model.config.vocabSize)))};
+    QVariantList list{row(tr("Model"), name()),
+                      row(tr("Device"), device()),
+                      row(tr("Memory of the weights"), locale.formattedDataSize(model.backend.weightBytes)),
+                      row(tr("Context"), tr("%1 tokens").arg(locale.toString(qlonglong(model.contextLength)))),
+                      row(tr("Canvas"), tr("%1 tokens").arg(locale.toString(qlonglong(model.config.canvasLength)))),
+                      row(tr("Vocabulary"), locale.toString(qlonglong(model.config.vocabSize)))};
+    if (const auto free = freeMemoryBytes(); free && model.backend.kind == "cpu")
+        list.insert(3, row(tr("Memory still free"), locale.formattedDataSize(*free, 1)));
+    return list;
 }
 
 bool ModelView::demo() const

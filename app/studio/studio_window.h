@@ -47,7 +47,7 @@ private:
 
     QSettings *m_settings;
     EnglishPlurals m_plurals;
-    Theme m_theme;
+    Theme m_theme{nullptr};
     std::unique_ptr<Studio> m_studio;
     std::unique_ptr<QQmlApplicationEngine> m_engine; // goes before what its QML shows
 };

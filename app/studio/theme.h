@@ -77,7 +77,8 @@ public:
     enum class Scheme { System, Light, Dark };
     Q_ENUM(Scheme)
 
-    explicit Theme(QObject *parent = nullptr);
+    /// Without a default for `parent`: QML would make a singleton of its own of a class that it can construct (Qt 6.4).
+    explicit Theme(QObject *parent);
     /// QML's singleton is the object that the application made, so that C++ and QML read the same one. Must be called
     /// before QML loads.
     static void provide(Theme *theme);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "app/documents/document_store.h"
+#include "engine/error.h"
 
 #include <QFile>
 #include <QProcess>

@@ -91,7 +91,7 @@ void TestStudioShell::serverAnswersOnLoopbackAndStops()
     QTRY_VERIFY(driver.shows(server.address()));
     const int port = portOf(server);
     QCOMPARE(get(port, "/health").status, 200); // the window's own model
-    QVERIFY(get(port, "/v1/models").body.find("palimpsest-test") != std::string::npos);
+    QVERIFY(get(port, "/v1/models").body.find("scripted/model") != std::string::npos);
     QVERIFY(driver.click(QStringLiteral("Copy the address: Base URL")));
     QCOMPARE(QGuiApplication::clipboard()->text(), server.address());
     RawClient kept(static_cast<std::uint16_t>(port));
@@ -319,7 +319,7 @@ void TestStudioShell::choosesAModelFolder()
     QVERIFY(driver.shows(QStringLiteral("Memory needed")));
     driver.picture(QStringLiteral("model-choose"));
     QVERIFY(driver.click(QStringLiteral("Use this model")));
-    QTRY_VERIFY_WITH_TIMEOUT(driver.studio().model()->name() == QStringLiteral("demo-model") &&
+    QTRY_VERIFY_WITH_TIMEOUT(driver.studio().model()->name() == QStringLiteral("palimpsest-demo") &&
                                  driver.studio().model()->phase() == ModelView::Phase::Ready,
                              kPatienceMs);
     QCOMPARE(chooser.recent(), QStringList{demo});
@@ -353,17 +353,20 @@ void TestStudioShell::welcomesOnceAndTours()
         WindowDriver driver(std::move(setup));
         QTRY_VERIFY(driver.shows(QStringLiteral("Welcome to Palimpsest")));
         driver.picture(QStringLiteral("welcome"));
-        QTRY_VERIFY(driver.click(QStringLiteral("Two-minute tour")));
+        QTRY_VERIFY(driver.item(QStringLiteral("Two-minute tour")) != nullptr);
+        QVERIFY(driver.click(QStringLiteral("Two-minute tour")));
         Tour &tour = *driver.studio().tour();
         QTRY_VERIFY(tour.running());
         QTRY_COMPARE(driver.text(), Tour::sampleText());
         driver.picture(QStringLiteral("tour"));
         for (int step = 1; step < Tour::steps(); ++step) {
             QTRY_VERIFY(driver.shows(tour.text()));
-            QTRY_VERIFY(driver.click(QStringLiteral("Next")));
+            QTRY_VERIFY(driver.item(QStringLiteral("Next")) != nullptr);
+            QVERIFY(driver.click(QStringLiteral("Next")));
             QTRY_COMPARE(tour.step(), step + 1);
         }
-        QTRY_VERIFY(driver.click(QStringLiteral("Done")));
+        QTRY_VERIFY(driver.item(QStringLiteral("Done")) != nullptr);
+        QVERIFY(driver.click(QStringLiteral("Done")));
         QTRY_VERIFY(!tour.running());
     }
     test::WindowSetup setup;
@@ -371,6 +374,15 @@ void TestStudioShell::welcomesOnceAndTours()
     WindowDriver driver(std::move(setup)); // not again
     QVERIFY(!driver.studio().tour()->welcoming());
     QVERIFY(!driver.shows(QStringLiteral("Welcome to Palimpsest")));
+    QVERIFY(driver.click(QStringLiteral("Menu"))); // but by the menu
+    for (const QString &entry : {QStringLiteral("Help"), QStringLiteral("Two-minute tour")}) {
+        QTRY_VERIFY(driver.item(entry) != nullptr);
+        QVERIFY(driver.click(entry));
+    }
+    QTRY_VERIFY(driver.studio().tour()->running());
+    QTRY_VERIFY(driver.item(QStringLiteral("End the tour")) != nullptr);
+    QVERIFY(driver.click(QStringLiteral("End the tour")));
+    QTRY_VERIFY(!driver.studio().tour()->running());
 }
 
 void TestStudioShell::libraryByKeys()
@@ -405,7 +417,8 @@ void TestStudioShell::binAndBack()
     QTRY_COMPARE(library.count(), 0);
     QTRY_VERIFY(!driver.studio().draft()->isOpen());
     driver.picture(QStringLiteral("binned"));
-    QTRY_VERIFY(driver.click(QStringLiteral("Take it back")));
+    QTRY_VERIFY(driver.item(QStringLiteral("Take it back")) != nullptr);
+    QVERIFY(driver.click(QStringLiteral("Take it back")));
     QTRY_COMPARE(library.count(), 1);
     driver.studio().openDocument(library.idAt(0));
     QTRY_VERIFY(driver.studio().draft()->isOpen());
@@ -413,7 +426,8 @@ void TestStudioShell::binAndBack()
     QTRY_COMPARE(library.count(), 0);
     driver.key(Qt::Key_B, Qt::ControlModifier | Qt::ShiftModifier);
     QTRY_COMPARE(library.count(), 1);
-    QTRY_VERIFY(driver.click(QStringLiteral("Empty the bin…")));
+    QTRY_VERIFY(driver.item(QStringLiteral("Empty the bin…")) != nullptr);
+    QVERIFY(driver.click(QStringLiteral("Empty the bin…")));
     QTRY_VERIFY(driver.shows(QStringLiteral("Empty the bin?")));
     driver.key(Qt::Key_Return); // the way out has the focus
     QTRY_VERIFY(!driver.shows(QStringLiteral("Empty the bin?")));
@@ -445,6 +459,9 @@ void TestStudioShell::exportsAndImports()
     QTRY_COMPARE(library.count(), 2);
     QTRY_COMPARE(driver.text(), QStringLiteral("caf\u00e9\r\ntwo\n"));
     QTRY_VERIFY(driver.shows(QStringLiteral("No such file"))); // in words, and the other one was opened
+    driver.drop({QUrl::fromLocalFile(folder.filePath(QStringLiteral("markdown"))),
+                 QUrl::fromLocalFile(folder.filePath(QStringLiteral("diff")))});
+    QTRY_COMPARE(library.count(), 4);
 }
 
 void TestStudioShell::settingsAreKept()
@@ -466,8 +483,8 @@ void TestStudioShell::settingsAreKept()
         QVERIFY(driver.window().theme().dark());
         driver.key(Qt::Key_Escape);
         driver.key(Qt::Key_B, Qt::ControlModifier);
-        driver.window().window()->setGeometry(30, 40, 700, 500);
-        QTRY_COMPARE(driver.window().window()->width(), 720); // the smallest
+        driver.window().window()->setGeometry(30, 40, 780, 560);
+        QTRY_COMPARE(driver.window().window()->width(), 780);
         geometry = driver.window().window()->geometry();
     }
     test::WindowSetup setup;

@@ -7,7 +7,8 @@
 #include "app/documents/document_store.h"
 #include "app/documents/schema.h"
 
-#include <QElapsedTimer>
+#include <QClipboard>
+#include <QDir>
 #include <QGuiApplication>
 #include <QProcess>
 #include <QQuickItem>
@@ -218,8 +219,10 @@ void TestStudioStore::aDamagedStoreCanBePutAside()
     setup.store.file = storeIn(folder.path());
     WindowDriver driver(std::move(setup));
     QTRY_VERIFY_WITH_TIMEOUT(driver.studio().storeDamaged(), kPatienceMs);
-    QTRY_VERIFY(driver.click(QStringLiteral("Put it aside…")));
-    QTRY_VERIFY(driver.click(QStringLiteral("Put it aside")));
+    QTRY_VERIFY(driver.item(QStringLiteral("Put it aside…")) != nullptr);
+    QVERIFY(driver.click(QStringLiteral("Put it aside…")));
+    QTRY_VERIFY(driver.item(QStringLiteral("Put it aside")) != nullptr);
+    QVERIFY(driver.click(QStringLiteral("Put it aside")));
     QTRY_VERIFY_WITH_TIMEOUT(driver.studio().storeProblem().isEmpty(), kPatienceMs);
     QVERIFY(driver.openDraft(QStringLiteral("New"), QStringLiteral("one")));
     QVERIFY(QDir(folder.path()).entryList(QDir::Files).join(u' ').contains(QStringLiteral("damaged")));

@@ -4,7 +4,9 @@
 #include "tests/app/studio/window_driver.h"
 
 #include <QAccessible>
+#include <QDragEnterEvent>
 #include <QGuiApplication>
+#include <QMimeData>
 #include <QQuickItem>
 #include <QQuickStyle>
 #include <QQuickWindow>
@@ -48,6 +50,8 @@ WindowDriver::WindowDriver(WindowSetup setup)
     auto parts = scriptedParts(scriptedModel(std::move(setup.script), setup.bench.canvasLength), setup.bench);
     m_window = std::make_unique<studio::StudioWindow>(std::make_unique<EngineHost>(std::move(parts)),
                                                       std::move(setup.store), setup.settings, std::move(setup.extras));
+    if (qEnvironmentVariableIsSet("PALIMPSEST_PICTURES_DARK"))
+        m_window->theme().setScheme(studio::Theme::Scheme::Dark);
     if (QQuickWindow *shown = m_window->window()) {
         shown->resize(1440, 900);
         (void)QTest::qWaitForWindowActive(shown);
@@ -98,6 +102,7 @@ bool WindowDriver::press(QQuickItem *item, Qt::MouseButton button)
 {
     if (item == nullptr || !item->isEnabled())
         return false;
+    (void)m_window->window()->grabWindow(); // so that everything stands at its place
     const QPoint middle = item->mapToScene({item->width() / 2, item->height() / 2}).toPoint();
     if (!QRect({}, m_window->window()->size()).contains(middle))
         return false;
@@ -119,6 +124,17 @@ QString WindowDriver::text()
 {
     const editing::DraftSession *session = studio().draft()->session();
     return session == nullptr ? QString() : session->draft().text();
+}
+
+void WindowDriver::drop(const QList<QUrl> &files)
+{
+    QMimeData data;
+    data.setUrls(files);
+    const QPoint middle(m_window->window()->width() / 2, m_window->window()->height() / 2);
+    QDragEnterEvent enter(middle, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QCoreApplication::sendEvent(m_window->window(), &enter);
+    QDropEvent dropped(middle, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QCoreApplication::sendEvent(m_window->window(), &dropped);
 }
 
 void WindowDriver::picture(const QString &name)

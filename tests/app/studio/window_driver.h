@@ -6,8 +6,10 @@
 #include "app/studio/studio_window.h"
 #include "tests/app/server/openai/endpoint_bench.h"
 
+#include <QList>
 #include <QString>
 #include <QTemporaryDir>
+#include <QUrl>
 
 #include <functional>
 #include <memory>
@@ -50,8 +52,10 @@ public:
     [[nodiscard]] bool press(QQuickItem *item, Qt::MouseButton button = Qt::LeftButton);
     /// Opens a new draft with this text and puts the caret into it.
     [[nodiscard]] bool openDraft(const QString &title, const QString &text);
-    [[nodiscard]] QString text(); ///< of the open draft
-    /// Where PALIMPSEST_PICTURES names a folder, the window's picture goes there, for people to look at.
+    [[nodiscard]] QString text();        ///< of the open draft
+    void drop(const QList<QUrl> &files); ///< drags them from elsewhere onto the window
+    /// Where PALIMPSEST_PICTURES names a folder, the window's picture goes there, for people to look at (with
+    /// PALIMPSEST_PICTURES_DARK set: in the dark scheme).
     void picture(const QString &name);
 
 private:
