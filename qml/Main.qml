@@ -28,6 +28,7 @@ ApplicationWindow {
     font.pixelSize: Theme.bodySize
 
     StudioActions {
+        id: actions
         window: root
         studio: root.studio
         library: library
@@ -190,6 +191,9 @@ ApplicationWindow {
         onSettingsWanted: settingsDialog.open()
         onLogWanted: logDialog.open()
         onAboutWanted: aboutDialog.open()
+        onWordsWanted: page.openWordCard()
+        onRewriteWanted: page.askRewrite()
+        onNextPaneWanted: actions.nextPane()
     }
     DraftMenu {
         id: draftMenu

@@ -54,6 +54,7 @@ Item {
     KeyAction { map: root.studio.keys; action: "againSameSeed"; enabled: root.draft.open && !root.draft.running; onActivated: root.draft.again(true) }
     KeyAction { map: root.studio.keys; action: "alternatives"; enabled: root.draft.open; onActivated: root.draft.askAlternatives(3, "") }
     KeyAction { map: root.studio.keys; action: "continue"; enabled: root.draft.open; onActivated: root.draft.continueHere() }
+    KeyAction { map: root.studio.keys; action: "words"; enabled: root.draft.running; onActivated: root.page.openWordCard() }
     KeyAction { map: root.studio.keys; action: "lock"; enabled: root.draft.open; onActivated: root.draft.toggleLock() }
     KeyAction { map: root.studio.keys; action: "unlockAll"; enabled: root.draft.open; onActivated: root.draft.unlockAll() }
     KeyAction { map: root.studio.keys; action: "stop"; onActivated: root.draft.escape() }

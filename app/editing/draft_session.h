@@ -127,6 +127,10 @@ public:
 
     void history(const QString &run, Answer<RunCurves> answer);
     void historyFrame(const QString &run, int lane, std::int64_t canvas, int step, Answer<Frame> answer);
+    /// What the run's span would be with that very step, earlier canvases included: what `branch` makes of it.
+    void historyText(const QString &run, int lane, std::int64_t canvas, int step, Answer<QString> answer);
+    /// Where a run's text stands, or would stand, in the draft; nothing if that place is no longer there.
+    [[nodiscard]] std::optional<TextSpan> placeOfRun(const QString &run, int lane) const;
     /// Makes the text of that very step, byte for byte as its frame showed it, the draft's text in the run's span: one
     /// undo step and a revision.
     void branch(const QString &run, int lane, std::int64_t canvas, int step, Answer<BranchInfo> answer);

@@ -74,16 +74,23 @@ void DraftSession::State::withHistory(const QString &run, Answer<std::shared_ptr
         });
 }
 
-TextSpan DraftSession::State::placeOf(const QString &run, int lane) const
+std::optional<TextSpan> DraftSession::State::findPlace(const QString &run, int lane) const
 {
     std::optional<TextSpan> place;
-    if (const DraftRun *found = find(run))
+    const DraftRun *found = find(run);
+    if (found != nullptr && lane >= 0 && static_cast<std::size_t>(lane) < found->history().lanes())
         place = found->laneSpan(static_cast<std::size_t>(lane));
     for (const Proposal &proposal : draft.proposals()) {
         const bool isWhole = proposal.run == run && proposal.action != RunAction::Proofread;
         if (isWhole && proposal.state != ProposalState::Dropped)
             place = proposal.span; // knows of what was accepted
     }
+    return place;
+}
+
+TextSpan DraftSession::State::placeOf(const QString &run, int lane) const
+{
+    const std::optional<TextSpan> place = findPlace(run, lane);
     if (!place)
         throw Error(ErrorKind::InvalidArgument, "the text that the run was meant for is no longer there",
                     kStaleSubject);
@@ -101,6 +108,18 @@ void DraftSession::historyFrame(const QString &run, int lane, std::int64_t canva
     m_state->withHistory(run, thenAnswer<Frame>(std::move(answer), [lane, canvas, step](const RunHistory &history) {
                              return history.frame(lane, canvas, step);
                          }));
+}
+
+void DraftSession::historyText(const QString &run, int lane, std::int64_t canvas, int step, Answer<QString> answer)
+{
+    m_state->withHistory(run, thenAnswer<QString>(std::move(answer), [lane, canvas, step](const RunHistory &history) {
+                             return history.textAt(lane, canvas, step);
+                         }));
+}
+
+std::optional<TextSpan> DraftSession::placeOfRun(const QString &run, int lane) const
+{
+    return m_state->findPlace(run, lane);
 }
 
 void DraftSession::branch(const QString &run, int lane, std::int64_t canvas, int step, Answer<BranchInfo> answer)

@@ -58,6 +58,7 @@ struct DraftSession::State
     // History
 
     void withHistory(const QString &run, Answer<std::shared_ptr<const RunHistory>> answer);
+    [[nodiscard]] std::optional<TextSpan> findPlace(const QString &run, int lane) const;
     /// Where a run's text stands now. Throws Error NotFound, or kStaleSubject if it stands nowhere any more.
     [[nodiscard]] TextSpan placeOf(const QString &run, int lane) const;
     void branch(const QString &run, int lane, const QString &text, int step, Answer<BranchInfo> answer);

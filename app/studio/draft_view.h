@@ -55,6 +55,8 @@ class DraftView : public QObject
     /// Its alternatives: [{text, html, label, settled, chosen}], if there are several.
     Q_PROPERTY(QVariantList alternatives READ alternatives NOTIFY proposalsChanged)
     Q_PROPERTY(QString proposalNote READ proposalNote NOTIFY proposalsChanged)
+    /// How the current proposal came about: "seed 41 · settled after 12 steps".
+    Q_PROPERTY(QString originText READ originText NOTIFY proposalsChanged)
 
 public:
     explicit DraftView(QObject *parent = nullptr);
@@ -84,6 +86,7 @@ public:
     [[nodiscard]] QString proposal() const { return m_current ? m_current->proposal : QString(); }
     [[nodiscard]] QVariantList alternatives() const;
     [[nodiscard]] QString proposalNote() const;
+    [[nodiscard]] QString originText() const;
 
     Q_INVOKABLE void undo();
     Q_INVOKABLE void redo();
@@ -106,7 +109,8 @@ public:
     Q_INVOKABLE void step();
     Q_INVOKABLE void stop();        ///< restores
     Q_INVOKABLE void keepSettled(); ///< stops, and proposes what has settled
-    /// Esc: stops what runs, else turns down the current proposal, else drops the selection. False: nothing to do.
+    /// Esc: leaves a step of the history, else stops what runs, else turns down the current proposal, else drops the
+    /// selection. False: nothing to do.
     Q_INVOKABLE bool escape();
 
     Q_INVOKABLE void toggleLock(); ///< of the selection, or the word at the caret; in a running canvas as well
@@ -121,13 +125,15 @@ public:
     Q_INVOKABLE void chooseAlternative(int index);
     Q_INVOKABLE void takeWords(int alternative, int start, int end);
 
-    /// What the model held possible at a place of the page: {text, entropy, choices: [{id, text, percent}], run, lane,
-    /// canvas, position}; empty where no canvas runs.
+    /// What the model held possible at a place of the page: {text, start, end, entropy, held, choices: [{id, text,
+    /// percent}], run, lane, canvas, position}; empty where no canvas runs.
     Q_INVOKABLE [[nodiscard]] QVariantMap wordAt(int shown) const;
+    /// The word before (-1) or after one of `wordAt`; that one itself if there is none.
+    Q_INVOKABLE [[nodiscard]] QVariantMap wordBeside(const QVariantMap &word, int direction) const;
     /// Puts a choice of `wordAt` in, and holds it.
-    Q_INVOKABLE void chooseWord(const QVariantMap &place, int id);
-    /// Holds, or releases, the word of a place.
-    Q_INVOKABLE void holdWord(const QVariantMap &place);
+    Q_INVOKABLE void chooseWord(const QVariantMap &word, int id);
+    /// Holds, or releases, a word.
+    Q_INVOKABLE void holdWord(const QVariantMap &word);
 
     Q_INVOKABLE void announce(const QString &text);
 
@@ -141,6 +147,8 @@ Q_SIGNALS:
     void proposalsChanged();
     void changeMoved();
     void announced();
+    /// The page shows a recorded step, and the writer wants to see it as it is again.
+    void historyLeft();
     /// Something could not be done; a sentence with a way out.
     void problem(const QString &message);
 
@@ -152,6 +160,9 @@ private:
     void onProposalChanged(const QString &proposal);
     void announceEnd(const editing::RunInfo &info);
     [[nodiscard]] std::optional<editing::RunInfo> runInfo() const;
+    [[nodiscard]] bool isHeld(const PageText::CanvasPlace &place) const;
+    void holdWords(qsizetype start, qsizetype end);
+    [[nodiscard]] QVariantMap wordOf(const PageText::CanvasPlace &place) const;
     [[nodiscard]] std::vector<PageText::ChangePlace> changePlaces() const;
     void setCurrent(std::optional<PageText::ChangePlace> place);
     [[nodiscard]] const editing::Proposal *currentProposal() const;

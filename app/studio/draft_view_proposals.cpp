@@ -133,6 +133,22 @@ QString DraftView::proposalNote() const
     return proposal == nullptr ? QString() : proposal->note;
 }
 
+QString DraftView::originText() const
+{
+    const Proposal *proposal = currentProposal();
+    if (proposal == nullptr)
+        return {};
+    const editing::ProposalOrigin &origin = proposal->origin;
+    const auto steps = static_cast<int>(origin.steps);
+    const bool capped = std::find(origin.stops.begin(), origin.stops.end(), CanvasStop::StepCap) != origin.stops.end();
+    const bool stopped =
+        std::find(origin.stops.begin(), origin.stops.end(), CanvasStop::Cancelled) != origin.stops.end();
+    const QString end = stopped  ? tr("stopped after %n step(s)", nullptr, steps)
+                        : capped ? tr("stopped at the cap, %n step(s)", nullptr, steps)
+                                 : tr("settled after %n step(s)", nullptr, steps);
+    return tr("seed %1 · %2").arg(origin.seed).arg(end);
+}
+
 void DraftView::acceptCurrent()
 {
     const Proposal *proposal = currentProposal();

@@ -3,8 +3,6 @@
 
 #include "app/studio/inspector_view.h"
 
-#include <QLocale>
-
 #include <algorithm>
 
 namespace palimpsest::studio {
@@ -20,11 +18,6 @@ namespace {
 
 constexpr int kPlayStepMs = 120;    // slow enough to read along
 constexpr int kCurvesEveryMs = 100; // curves need no more than ten updates a second
-
-QString dash()
-{
-    return QStringLiteral("–");
-}
 
 } // namespace
 
@@ -53,7 +46,8 @@ void InspectorView::setSession(DraftSession *session)
         connect(m_session, &DraftSession::frameReady, this, &InspectorView::onFrame);
     }
     const auto runs = m_session ? m_session->runs() : std::vector<RunInfo>();
-    inspect(runs.empty() ? QString() : runs.back().run);
+    m_newestRun = runs.empty() ? QString() : runs.back().run;
+    inspect(m_newestRun);
 }
 
 void InspectorView::inspect(const QString &run)
@@ -66,6 +60,7 @@ void InspectorView::inspect(const QString &run)
     m_following = true;
     m_curves.clear();
     m_frame.reset();
+    m_settledCanvas = -1;
     if (m_session && !m_run.isEmpty()) {
         const auto present = info();
         if (present)
@@ -90,9 +85,10 @@ void InspectorView::onRunChanged(const QString &run)
 {
     if (run != m_run) {
         const auto runs = m_session->runs();
-        const bool newest = !runs.empty() && runs.back().run == run;
-        if (newest && m_following)
-            inspect(run); // somebody started another one
+        if (runs.empty() || runs.back().run != run || run == m_newestRun)
+            return;
+        m_newestRun = run; // somebody started another one
+        inspect(run);
         return;
     }
     refreshCurves();
@@ -144,6 +140,7 @@ void InspectorView::setLane(int lane)
     m_lane = lane;
     m_canvas = std::max(0, canvases() - 1);
     m_frame.reset();
+    m_settledCanvas = -1;
     loadFrame(m_canvas, steps());
     Q_EMIT runChanged();
     Q_EMIT curvesChanged();
@@ -187,96 +184,6 @@ int InspectorView::maxSteps() const
     return shown == nullptr ? 0 : shown->maxSteps;
 }
 
-QString InspectorView::countsText() const
-{
-    if (!m_frame)
-        return dash();
-    QString text = tr("%n settled", nullptr, m_frame->settled);
-    if (m_frame->held > 0)
-        text += tr(" · %n locked", nullptr, m_frame->held);
-    return text;
-}
-
-QString InspectorView::entropyText() const
-{
-    return m_frame ? tr("%1 nats").arg(QLocale().toString(m_frame->meanEntropy, 'f', 2)) : dash();
-}
-
-QString InspectorView::acceptedText() const
-{
-    return m_frame ? QStringLiteral("+%1").arg(m_frame->accepted - m_frame->settled) : dash();
-}
-
-QString InspectorView::stopText() const
-{
-    const CanvasCurve *shown = curve(m_canvas);
-    if (shown == nullptr || !shown->stop)
-        return {};
-    switch (*shown->stop) {
-    case CanvasStop::Converged:
-        return tr("Settled after %1 of %2 steps").arg(shown->steps).arg(shown->maxSteps);
-    case CanvasStop::StepCap:
-        return tr("Stopped at the cap (%1)").arg(shown->steps);
-    case CanvasStop::Cancelled:
-        return tr("Stopped by you after %n step(s)", nullptr, shown->steps);
-    }
-    return {};
-}
-
-QVariantList InspectorView::entropyCurve() const
-{
-    QVariantList list;
-    if (const CanvasCurve *shown = curve(m_canvas)) {
-        for (const float nats : shown->meanEntropy)
-            list << static_cast<double>(nats);
-    }
-    return list;
-}
-
-QVariantList InspectorView::acceptedCurve() const
-{
-    QVariantList list;
-    if (const CanvasCurve *shown = curve(m_canvas)) {
-        for (const int accepted : shown->accepted)
-            list << accepted;
-    }
-    return list;
-}
-
-QString InspectorView::frameText() const
-{
-    return m_frame ? m_frame->shownText() : QString();
-}
-
-QVariantList InspectorView::figures() const
-{
-    const auto present = info();
-    const auto row = [](const QString &label, const QString &value) {
-        return QVariantMap{{QStringLiteral("label"), label}, {QStringLiteral("value"), value}};
-    };
-    const QLocale locale;
-    const auto rate = [&](const std::optional<double> &value) {
-        return value ? locale.toString(*value, 'f', *value < 10.0 ? 1 : 0) : dash();
-    };
-    if (!present || !present->figures)
-        return {row(tr("Words a second"), dash()), row(tr("Tokens a second"), dash()),
-                row(tr("Steps a canvas"), dash()), row(tr("ms a step"), dash()), row(tr("First draft"), dash())};
-    const editing::RunFigures &figures = *present->figures;
-    const double perCanvas =
-        figures.canvases > 0 ? static_cast<double>(figures.steps) / static_cast<double>(figures.canvases) : 0.0;
-    return {row(tr("Words a second"), rate(figures.wordsPerSecond)),
-            row(tr("Tokens a second"), rate(figures.tokensPerSecond)),
-            row(tr("Steps a canvas"), figures.canvases > 0 ? locale.toString(perCanvas, 'f', 1) : dash()),
-            row(tr("ms a step"), figures.steps > 0 ? locale.toString(figures.stepMs, 'f', 1) : dash()),
-            row(tr("First draft"), tr("%1 s").arg(locale.toString(figures.firstDraftMs / 1000.0, 'f', 2)))};
-}
-
-QString InspectorView::seedText() const
-{
-    const auto present = info();
-    return present ? QString::number(present->seed) : dash();
-}
-
 void InspectorView::loadFrame(int canvas, int step)
 {
     if (!m_session || m_run.isEmpty() || step < 1)
@@ -291,12 +198,41 @@ void InspectorView::loadFrame(int canvas, int step)
                 return;
             if (const auto *frame = std::get_if<Frame>(&answer)) {
                 self->m_frame = *frame;
+                self->loadSettled();
                 Q_EMIT self->frameChanged();
             } else {
                 Q_EMIT self->problem(QString::fromUtf8(std::get<Error>(answer).what()));
             }
         });
     Q_EMIT curvesChanged();
+}
+
+/// What stands in front of the step shown, for the page.
+void InspectorView::loadSettled()
+{
+    if (m_settledCanvas == m_canvas)
+        return;
+    m_settled.clear();
+    m_settledCanvas = m_canvas;
+    if (m_canvas == 0)
+        return;
+    m_session->historyText(m_run, m_lane, m_canvas, m_frame->step,
+                           [self = QPointer(this), run = m_run, lane = m_lane, canvas = m_canvas,
+                            length = m_frame->shownText().size()](const std::variant<QString, Error> &answer) {
+                               const auto *text = std::get_if<QString>(&answer);
+                               if (!self || text == nullptr || self->m_run != run || self->m_lane != lane ||
+                                   self->m_canvas != canvas)
+                                   return;
+                               self->m_settled = text->chopped(std::min(length, text->size()));
+                               Q_EMIT self->frameChanged();
+                           });
+}
+
+std::optional<PageText::Preview> InspectorView::preview() const
+{
+    if (m_following || !m_frame || m_settledCanvas != m_canvas)
+        return std::nullopt;
+    return PageText::Preview{.run = m_run, .lane = m_lane, .frame = *m_frame, .settled = m_settled};
 }
 
 void InspectorView::goTo(int canvas, int step)
@@ -367,10 +303,12 @@ void InspectorView::branchHere()
                           [self = QPointer(this)](const std::variant<editing::BranchInfo, Error> &answer) {
                               if (!self)
                                   return;
-                              if (const auto *branch = std::get_if<editing::BranchInfo>(&answer))
+                              if (const auto *branch = std::get_if<editing::BranchInfo>(&answer)) {
+                                  self->follow(); // the page has that step's words now
                                   Q_EMIT self->branched(branch->revision);
-                              else
+                              } else {
                                   Q_EMIT self->problem(QString::fromUtf8(std::get<Error>(answer).what()));
+                              }
                           });
     } catch (const Error &error) {
         Q_EMIT problem(QString::fromUtf8(error.what()));

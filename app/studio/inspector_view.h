@@ -4,6 +4,7 @@
 #pragma once
 
 #include "app/editing/draft_session.h"
+#include "app/studio/page_text.h"
 
 #include <QObject>
 #include <QPointer>
@@ -16,7 +17,8 @@
 
 namespace palimpsest::studio {
 
-/// Looks into one lane of one run: the newest step while it runs, or any recorded step of any canvas. GUI thread.
+/// Looks into one lane of one run: the newest step while it runs, or any recorded step of any canvas. A run that begins
+/// is looked at from its first step on. GUI thread.
 class InspectorView : public QObject
 {
     Q_OBJECT
@@ -49,7 +51,7 @@ public:
     explicit InspectorView(QObject *parent = nullptr);
 
     void setSession(editing::DraftSession *session);
-    /// Follows the newest run of the session by itself; this looks at another one.
+    /// Looks at another run than the newest one.
     Q_INVOKABLE void inspect(const QString &run);
 
     [[nodiscard]] QString run() const { return m_run; }
@@ -75,6 +77,8 @@ public:
     [[nodiscard]] QString seedText() const;
 
     [[nodiscard]] const std::optional<editing::Frame> &frame() const noexcept { return m_frame; }
+    /// The step that was gone back to, for the page; nothing while the newest one is followed.
+    [[nodiscard]] std::optional<PageText::Preview> preview() const;
 
     Q_INVOKABLE void goTo(int canvas, int step); ///< step from 1, clamped
     Q_INVOKABLE void stepBy(int count);          ///< over canvas borders
@@ -97,18 +101,22 @@ private:
     void onRunChanged(const QString &run);
     void onFrame(const QString &run, int lane);
     void refreshCurves();
+    void loadSettled();
     void loadFrame(int canvas, int step);
     [[nodiscard]] std::optional<editing::RunInfo> info() const;
     [[nodiscard]] const editing::CanvasCurve *curve(int canvas) const;
 
     QPointer<editing::DraftSession> m_session;
     QString m_run;
+    QString m_newestRun; ///< as far as this has heard
     int m_lane = 0;
     int m_canvas = 0;
     int m_wantedStep = 0; ///< of the last loadFrame: older answers are dropped
     bool m_following = true;
     editing::RunCurves m_curves;
     std::optional<editing::Frame> m_frame;
+    QString m_settled; ///< what the canvases before m_settledCanvas came to, in front of a step that was gone back to
+    int m_settledCanvas = -1; ///< -1 = not known
     QTimer m_playTimer;
     QTimer m_curvesTimer;
 };

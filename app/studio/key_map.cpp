@@ -50,6 +50,7 @@ constexpr std::array kEntries{
     Entry{"againSameSeed", "Model", QT_TRANSLATE_NOOP("KeyMap", "Again with the same seed"), "Ctrl+Shift+R"},
     Entry{"alternatives", "Model", QT_TRANSLATE_NOOP("KeyMap", "Three alternatives"), "Ctrl+Shift+K"},
     Entry{"continue", "Model", QT_TRANSLATE_NOOP("KeyMap", "Continue from the caret"), "Ctrl+J"},
+    Entry{"words", "Model", QT_TRANSLATE_NOOP("KeyMap", "What else the word at the caret might be"), "Alt+Down"},
     Entry{"lock", "Model", QT_TRANSLATE_NOOP("KeyMap", "Lock or unlock the selection"), "Ctrl+L"},
     Entry{"unlockAll", "Model", QT_TRANSLATE_NOOP("KeyMap", "Unlock all"), "Ctrl+Shift+L"},
     Entry{"stop", "Model", QT_TRANSLATE_NOOP("KeyMap", "Stop; then reject; then drop the selection"), "Esc"},

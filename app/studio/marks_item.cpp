@@ -6,6 +6,7 @@
 #include "app/studio/theme.h"
 
 #include <QAbstractTextDocumentLayout>
+#include <QGlyphRun>
 #include <QQuickWindow>
 #include <QTextBlock>
 #include <QTextDocument>
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace palimpsest::studio {
 
@@ -30,6 +32,35 @@ QRectF snapped(const QRectF &rect)
             std::max<qreal>(1.0, std::ceil(rect.bottom()) - top)};
 }
 
+/// Whether letters of a text may stand from right to left.
+bool goesBothWays(QStringView text)
+{
+    return std::any_of(text.begin(), text.end(), [](QChar c) {
+        const QChar::Direction direction = c.direction();
+        return direction == QChar::DirR || direction == QChar::DirAL || direction == QChar::DirAN;
+    });
+}
+
+/// The stretches of a line that letters [from, to) cover, which are several where directions mix.
+std::vector<std::pair<qreal, qreal>> stretches(const QTextLine &line, int from, int to, bool bothWays)
+{
+    if (!bothWays)
+        return {{line.cursorToX(from), line.cursorToX(to)}};
+    std::vector<std::pair<qreal, qreal>> found;
+    const QList<QGlyphRun> runs = line.glyphRuns(from, to - from); // cursors are of no use where directions meet
+    for (const QGlyphRun &run : runs)
+        found.emplace_back(run.boundingRect().left(), run.boundingRect().right());
+    std::sort(found.begin(), found.end());
+    std::vector<std::pair<qreal, qreal>> joined;
+    for (const auto &[left, right] : found) {
+        if (!joined.empty() && left <= joined.back().second + 0.5)
+            joined.back().second = std::max(joined.back().second, right);
+        else
+            joined.emplace_back(left, right);
+    }
+    return joined;
+}
+
 } // namespace
 
 std::vector<QRectF> lineRects(const QTextDocument &document, editing::TextSpan span)
@@ -40,6 +71,7 @@ std::vector<QRectF> lineRects(const QTextDocument &document, editing::TextSpan s
          block.isValid() && block.position() < span.end; block = block.next()) {
         const QTextLayout *blockLayout = block.layout();
         const QPointF origin = layout->blockBoundingRect(block).topLeft();
+        const bool bothWays = goesBothWays(block.text());
         const qsizetype begin = std::max<qsizetype>(0, span.start - block.position());
         const qsizetype end = std::min<qsizetype>(block.length() - 1, span.end - block.position());
         for (int i = 0; i < blockLayout->lineCount(); ++i) {
@@ -48,10 +80,9 @@ std::vector<QRectF> lineRects(const QTextDocument &document, editing::TextSpan s
             const auto to = static_cast<int>(std::min<qsizetype>(end, line.textStart() + line.textLength()));
             if (from >= to)
                 continue;
-            const qreal x1 = line.cursorToX(from);
-            const qreal x2 = line.cursorToX(to);
-            const QRectF inBlock(std::min(x1, x2), line.y() + line.leading(), std::abs(x2 - x1), line.height());
-            rects.push_back(inBlock.translated(origin));
+            for (const auto &[left, right] : stretches(line, from, to, bothWays))
+                rects.push_back(
+                    QRectF(left, line.y() + line.leading(), right - left, line.height()).translated(origin));
         }
     }
     return rects;

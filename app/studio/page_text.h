@@ -28,8 +28,12 @@ class KeyMap;
 /// The page shows more than the draft (shown_text.h). A key stroke that falls into foreign text is taken back, with
 /// `refused` saying why. The text document's own undo is off: the session's list is the one that people see.
 ///
-/// Frames are applied at most once each kFrameMs, only where letters changed, and not while an input method composes or
-/// a selection is being dragged. Lives on the GUI thread.
+/// `shown()` is the text document's text, letter by letter, at every moment: key strokes are measured against it, so it
+/// never runs ahead of what can be seen. What else changes (frames, proposals, other people's edits) reaches both at
+/// once in `refresh`: at most once each kFrameMs for frames, before the next input event for edits, only where letters
+/// changed, and not while an input method composes or the mouse selects. With reduced motion a canvas is shown when it
+/// has settled, or while it is paused. The caret keeps to the letter, or the canvas
+/// position, that it stands at. Lives on the GUI thread.
 class PageText : public QObject
 {
     Q_OBJECT
@@ -37,11 +41,14 @@ class PageText : public QObject
     QML_UNCREATABLE("Provided by the studio")
 
     Q_PROPERTY(bool empty READ empty NOTIFY shownChanged)
-    Q_PROPERTY(qsizetype words READ words NOTIFY shownChanged)
+    Q_PROPERTY(int words READ words NOTIFY shownChanged)
     /// Shows how sure the model is of each word that has not settled.
     Q_PROPERTY(bool entropyShown READ entropyShown WRITE setEntropyShown NOTIFY entropyShownChanged)
+    /// The same, as long as Alt is held.
+    Q_PROPERTY(bool entropyHeld READ entropyHeld NOTIFY entropyHeldChanged)
     /// While set, proposals and runs are hidden, and the page shows the draft as it is: for comparing.
     Q_PROPERTY(bool originalShown READ originalShown WRITE setOriginalShown NOTIFY originalShownChanged)
+    Q_PROPERTY(bool previewing READ previewing NOTIFY shownChanged)
     /// The search; "" = none. Letter case counts where the pattern has a capital.
     Q_PROPERTY(QString searchPattern READ searchPattern WRITE setSearchPattern NOTIFY searchChanged)
     Q_PROPERTY(int matchCount READ matchCount NOTIFY searchChanged)
@@ -49,6 +56,9 @@ class PageText : public QObject
 
 public:
     static constexpr int kFrameMs = 16;
+    /// Alt is held when it is down so long: in a key combination it comes and goes faster, and the page must not
+    /// flicker.
+    static constexpr int kHoldMs = 180;
 
     explicit PageText(QObject *parent = nullptr);
 
@@ -64,12 +74,24 @@ public:
     [[nodiscard]] QTextDocument *document() const { return m_document; }
     [[nodiscard]] QQuickItem *textEdit() const { return m_textEdit; }
 
+    /// A recorded step that stands on the page in the place of its run's text, until there is none.
+    struct Preview
+    {
+        QString run;
+        int lane = 0;
+        editing::Frame frame;
+        QString settled; ///< of the canvases before
+    };
+    void setPreview(std::optional<Preview> preview);
+    [[nodiscard]] bool previewing() const noexcept { return m_preview.has_value(); }
+
     [[nodiscard]] const ShownText &shown() const noexcept { return m_shown; }
     [[nodiscard]] const PageMarks &marks() const noexcept { return m_marks; }
     [[nodiscard]] bool empty() const { return m_shown.text().isEmpty(); }
-    [[nodiscard]] qsizetype words() const;
+    [[nodiscard]] int words() const;
     [[nodiscard]] bool entropyShown() const noexcept { return m_entropyShown; }
     void setEntropyShown(bool shown);
+    [[nodiscard]] bool entropyHeld() const noexcept { return m_entropyHeld; }
     [[nodiscard]] bool originalShown() const noexcept { return m_originalShown; }
     void setOriginalShown(bool shown);
     [[nodiscard]] QString searchPattern() const { return m_searchPattern; }
@@ -90,6 +112,8 @@ public:
         int lane = 0;
         std::int64_t canvas = 0;
         std::int64_t position = 0;
+
+        friend bool operator==(const CanvasPlace &, const CanvasPlace &) = default;
     };
     /// The canvas position whose text stands at a place of the page; nothing elsewhere.
     [[nodiscard]] std::optional<CanvasPlace> canvasPlaceAt(qsizetype shown) const;
@@ -100,6 +124,8 @@ public:
     {
         QString proposal;
         std::size_t change = 0;
+
+        friend bool operator==(const ChangePlace &, const ChangePlace &) = default;
     };
     [[nodiscard]] std::optional<ChangePlace> changeAt(qsizetype shown) const;
     /// The change that keys act on; drawn with a frame.
@@ -124,6 +150,7 @@ Q_SIGNALS:
     void shownChanged();
     void marksChanged(); ///< or where they stand
     void entropyShownChanged();
+    void entropyHeldChanged();
     void originalShownChanged();
     void searchChanged();
     void lineHeightChanged();
@@ -131,7 +158,8 @@ Q_SIGNALS:
     void refused(const QString &reason);
 
 protected:
-    /// Text fields claim keys such as Ctrl+K for themselves; those of the key map are kept from them.
+    /// Of the page's TextEdit: keeps the key map's keys from it (text fields claim keys such as Ctrl+K for themselves),
+    /// and brings the page up to date before it is typed into. Of its window: sees Alt.
     bool eventFilter(QObject *watched, QEvent *event) override;
 
 private:
@@ -140,44 +168,87 @@ private:
     {
         QString run; ///< Live
         int lane = 0;
-        QString proposal; ///< Change
-        std::size_t change = 0;
+        ChangePlace change;          ///< Change
         qsizetype settledLength = 0; ///< Live: letters in front of the frame's
         std::optional<editing::Frame> frame;
     };
+    /// One end of the selection, as something that outlives the page.
+    struct Caret
+    {
+        ShownPlace place;
+        std::optional<CanvasPlace> word;     ///< in a run's text; place.offset is within the word then
+        std::optional<ChangePlace> inChange; ///< in a change's text
+    };
+    struct Selection
+    {
+        Caret anchor;
+        Caret cursor;
+    };
 
-    void onContentsChange();
-    void takeTyped(const TextEdit &typed);
+    // Between session and page (page_text.cpp)
     void refresh();     ///< from the session, now
     void refreshSoon(); ///< at the next frame
+    void onEdited(const editing::AppliedEdit &edit, editing::EditCause cause);
     void collectOverlays(std::vector<Overlay> &overlays);
+    void addPreviewOverlay(std::vector<Overlay> &overlays);
     void addRunOverlays(std::vector<Overlay> &overlays);
     void addProposalOverlays(std::vector<Overlay> &overlays);
-    void show(ShownText next);
+    void addLiveOverlay(std::vector<Overlay> &overlays, TextSpan span, QString settled, Source source);
+    bool show(ShownText next);
     void replaceInDocument(TextSpan shown, QStringView text);
+
+    // Typing (page_text_input.cpp)
+    void onContentsChange(int position, int removed, int added);
+    void takeTyped(TextEdit typed);
+    void refuse(const TextEdit &typed, const QString &reason);
+    void watchAlt(const QEvent &event);
+    void setEntropyHeld(bool held);
     void styleBlocks();
-    void collectMarks();
-    void addLiveMarks(const ShownPiece &piece, const Source &source);
-    void findMatches();
     [[nodiscard]] QString documentText() const;
     [[nodiscard]] bool busyWithInput() const;
+
+    // The caret (page_text_caret.cpp)
+    [[nodiscard]] Caret caretAt(qsizetype shown, ShownPlace::Lean preferred) const;
+    [[nodiscard]] qsizetype shownOf(const Caret &caret) const;
+    [[nodiscard]] Selection selection() const;
+    void restore(const Selection &selection);
+    void selectOnPage(qsizetype anchor, qsizetype cursor);
+
+    // Marks and the search
+    void collectMarks();
+    void addLiveMarks(const ShownPiece &piece, const Source &source);
+    void addChangeMarks(const ShownPiece &piece, const Source &source);
+    void addSpanMarks();
+    void findMatches();
 
     const KeyMap *m_keys = nullptr;
     QPointer<editing::DraftSession> m_session;
     editing::WindowId m_window = editing::kNobody;
     QPointer<QQuickItem> m_textEdit;
     QPointer<QTextDocument> m_document;
+    QPointer<QObject> m_altWindow; ///< whose Alt is watched
     QTimer m_refreshTimer;
+    QTimer m_altTimer;
     ShownText m_shown;
+    std::int64_t m_shownVersion = 0;  ///< of the draft that m_shown is made of
+    bool m_stale = false;             ///< must be refreshed before the next input
+    bool m_overtaken = false;         ///< what was typed is in the draft, but m_shown does not know where
+    std::optional<Selection> m_moved; ///< where the selection belongs, since edits that m_shown does not have yet
     std::vector<Source> m_sources;
+    std::optional<Preview> m_preview;
     PageMarks m_marks;
     std::optional<ChangePlace> m_current;
     QString m_searchPattern;
     std::vector<TextSpan> m_matches; ///< on the page
     double m_lineHeight = 1.65;
+    std::optional<TextSpan> m_unstyled; ///< of the text document: what was put in since styleBlocks
+    mutable int m_words = 0;
+    mutable std::int64_t m_wordsVersion = -1;
     bool m_entropyShown = false;
+    bool m_entropyHeld = false;
     bool m_originalShown = false;
     bool m_applying = false;
+    bool m_selecting = false; ///< by mouse, at this moment
 };
 
 } // namespace palimpsest::studio

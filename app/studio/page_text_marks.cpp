@@ -1,15 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Palimpsest developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// What PageText draws attention to: marks, and the search.
+// What PageText draws attention to.
 
 #include "app/studio/page_text.h"
 #include "app/studio/theme.h"
-
-#include <QQuickItem>
-#include <QScopeGuard>
-
-#include <algorithm>
 
 namespace palimpsest::studio {
 
@@ -26,33 +21,39 @@ void PageText::collectMarks()
             if (piece.source < 0)
                 continue;
             const Source &source = m_sources[static_cast<std::size_t>(piece.source)];
-            if (!source.run.isEmpty()) {
+            if (source.run.isEmpty())
+                addChangeMarks(piece, source);
+            else
                 addLiveMarks(piece, source);
-                continue;
-            }
-            const bool removed = piece.kind == ShownPiece::Kind::Removed;
-            m_marks.push_back({.kind = removed ? PageMark::Kind::Removed : PageMark::Kind::Inserted,
-                               .shown = piece.shown,
-                               .level = 0});
-            if (m_current && m_current->proposal == source.proposal && m_current->change == source.change)
-                m_marks.push_back({.kind = PageMark::Kind::Current, .shown = piece.shown, .level = 0});
         }
-        if (!m_originalShown) {
-            for (const editing::RunInfo &run : m_session->runs()) {
-                if (!editing::hasEnded(run.state))
-                    m_marks.push_back(
-                        {.kind = PageMark::Kind::Running, .shown = m_shown.toShown(run.span), .level = 0});
-            }
-            for (const editing::Proposal &proposal : m_session->draft().proposals()) {
-                if (proposal.isOpen() && proposal.action != editing::RunAction::Proofread)
-                    m_marks.push_back(
-                        {.kind = PageMark::Kind::Running, .shown = m_shown.toShown(proposal.span), .level = 0});
-            }
-        }
+        if (!m_originalShown)
+            addSpanMarks();
     }
     for (const TextSpan match : m_matches)
         m_marks.push_back({.kind = PageMark::Kind::Found, .shown = match, .level = 0});
     Q_EMIT marksChanged();
+}
+
+void PageText::addChangeMarks(const ShownPiece &piece, const Source &source)
+{
+    const bool removed = piece.kind == ShownPiece::Kind::Removed;
+    m_marks.push_back(
+        {.kind = removed ? PageMark::Kind::Removed : PageMark::Kind::Inserted, .shown = piece.shown, .level = 0});
+    if (m_current == source.change)
+        m_marks.push_back({.kind = PageMark::Kind::Current, .shown = piece.shown, .level = 0});
+}
+
+/// The bars beside what runs, and beside what is to be decided.
+void PageText::addSpanMarks()
+{
+    for (const editing::RunInfo &run : m_session->runs()) {
+        if (!editing::hasEnded(run.state))
+            m_marks.push_back({.kind = PageMark::Kind::Running, .shown = m_shown.toShown(run.span), .level = 0});
+    }
+    for (const editing::Proposal &proposal : m_session->draft().proposals()) {
+        if (proposal.isOpen() && proposal.action != editing::RunAction::Proofread)
+            m_marks.push_back({.kind = PageMark::Kind::Running, .shown = m_shown.toShown(proposal.span), .level = 0});
+    }
 }
 
 void PageText::addLiveMarks(const ShownPiece &piece, const Source &source)
@@ -74,7 +75,7 @@ void PageText::addLiveMarks(const ShownPiece &piece, const Source &source)
         else if (mark == '+')
             m_marks.push_back({.kind = PageMark::Kind::Accepted, .shown = span, .level = 0});
         const int level = Theme::entropyLevel(frame.entropy[index] / 100.0);
-        if (m_entropyShown && mark != '#' && level > 0)
+        if ((m_entropyShown || m_entropyHeld) && mark != '#' && level > 0)
             m_marks.push_back({.kind = PageMark::Kind::Entropy, .shown = span, .level = level});
     }
 }
@@ -123,8 +124,8 @@ std::optional<PageText::ChangePlace> PageText::changeAt(qsizetype shown) const
         if (piece.source < 0 || shown < piece.shown.start || shown > piece.shown.end)
             continue;
         const Source &source = m_sources[static_cast<std::size_t>(piece.source)];
-        if (!source.proposal.isEmpty())
-            return ChangePlace{.proposal = source.proposal, .change = source.change};
+        if (source.run.isEmpty())
+            return source.change;
     }
     return std::nullopt;
 }
@@ -142,84 +143,13 @@ std::optional<TextSpan> PageText::shownOf(const ChangePlace &place) const
         if (piece.source < 0)
             continue;
         const Source &source = m_sources[static_cast<std::size_t>(piece.source)];
-        if (source.proposal != place.proposal || source.change != place.change)
+        if (source.change != place)
             continue;
         if (!found)
             found = piece.shown;
         found->end = piece.shown.end;
     }
     return found;
-}
-
-void PageText::setSearchPattern(const QString &pattern)
-{
-    if (m_searchPattern == pattern)
-        return;
-    m_searchPattern = pattern;
-    findMatches();
-    collectMarks();
-    Q_EMIT searchChanged();
-}
-
-void PageText::findMatches()
-{
-    const auto before = m_matches.size();
-    m_matches.clear();
-    if (!m_searchPattern.isEmpty()) {
-        const bool hasCapital =
-            std::any_of(m_searchPattern.cbegin(), m_searchPattern.cend(), [](QChar c) { return c.isUpper(); });
-        const auto sensitivity = hasCapital ? Qt::CaseSensitive : Qt::CaseInsensitive;
-        const qsizetype length = m_searchPattern.size();
-        for (qsizetype at = m_shown.text().indexOf(m_searchPattern, 0, sensitivity); at >= 0;
-             at = m_shown.text().indexOf(m_searchPattern, at + length, sensitivity))
-            m_matches.push_back({at, at + length});
-    }
-    if (m_matches.size() != before)
-        Q_EMIT searchChanged();
-}
-
-bool PageText::findNext(int direction)
-{
-    if (m_matches.empty() || !m_textEdit)
-        return false;
-    const qsizetype from = m_textEdit->property(direction < 0 ? "selectionStart" : "selectionEnd").toInt();
-    auto match = m_matches.begin();
-    if (direction < 0) {
-        match = std::find_if(m_matches.rbegin(), m_matches.rend(), [from](TextSpan m) { return m.end <= from; }).base();
-        match = match == m_matches.begin() ? std::prev(m_matches.end()) : std::prev(match);
-    } else {
-        match = std::find_if(m_matches.begin(), m_matches.end(), [from](TextSpan m) { return m.start >= from; });
-        if (match == m_matches.end())
-            match = m_matches.begin();
-    }
-    QMetaObject::invokeMethod(m_textEdit, "select", Q_ARG(int, static_cast<int>(match->start)),
-                              Q_ARG(int, static_cast<int>(match->end)));
-    return true;
-}
-
-void PageText::replaceMatch(const QString &text)
-{
-    if (!m_textEdit)
-        return;
-    const TextSpan selected{m_textEdit->property("selectionStart").toInt(),
-                            m_textEdit->property("selectionEnd").toInt()};
-    if (std::find(m_matches.begin(), m_matches.end(), selected) != m_matches.end())
-        insertPlain(text);
-    findNext(1);
-}
-
-int PageText::replaceAll(const QString &text)
-{
-    if (!m_session)
-        return 0;
-    std::vector<TextEdit> edits;
-    for (std::size_t i = m_matches.size(); i-- > 0;) { // from behind: each in the positions the one before left
-        if (const std::optional<TextEdit> edit = m_shown.draftEdit({m_matches[i], text}))
-            edits.push_back(*edit);
-    }
-    if (!edits.empty())
-        m_session->editAll(m_window, edits, tr("Replace all"));
-    return static_cast<int>(edits.size());
 }
 
 } // namespace palimpsest::studio

@@ -49,6 +49,18 @@ struct ShownPiece
     friend bool operator==(const ShownPiece &, const ShownPiece &) = default;
 };
 
+/// Where a caret stands: beside a letter of the draft that it follows wherever that goes, or within an overlay.
+struct ShownPlace
+{
+    enum class Lean { Before, After }; ///< on the letter in front of it, or on the one behind it
+    qsizetype draft = 0;
+    Lean lean = Lean::Before;
+    int source = -1;      ///< of the overlay that it stands in; -1 = in none
+    qsizetype offset = 0; ///< within the overlay
+
+    friend bool operator==(const ShownPlace &, const ShownPlace &) = default;
+};
+
 /// The text of a page: a draft with what the model is writing, or would change, in its place. Immutable; all positions
 /// are UTF-16 code units.
 class ShownText
@@ -72,13 +84,25 @@ public:
     /// Where an overlay's text stands; nothing if it was left out.
     [[nodiscard]] std::optional<TextSpan> shownOf(int source) const;
 
+    /// What a position on the page holds on to when the page changes: letters of the draft before anything else, those
+    /// on the `preferred` side first.
+    [[nodiscard]] ShownPlace placeOf(qsizetype shown, ShownPlace::Lean preferred) const;
+    /// The way back, for a place outside overlays.
+    [[nodiscard]] qsizetype toShown(qsizetype draft, ShownPlace::Lean lean) const;
+
     /// What typing on the page means for the draft; nothing where it touches foreign text, which is not the draft's to
     /// change. Words that a change would take away are the draft's; a line end goes or stays as a whole.
     [[nodiscard]] std::optional<TextEdit> draftEdit(const TextEdit &shown) const;
+    /// The page behind `shown`, letter by letter as the text field has it then, for the draft behind `draft`, which is
+    /// what draftEdit gave for it. Not always what a page made anew would be: letters that were typed between a word
+    /// and its change stay there.
+    [[nodiscard]] ShownText afterTyping(const TextEdit &shown, const TextEdit &draft) const;
 
 private:
-    void addOwn(ShownPiece::Kind kind, TextSpan span, QStringView draft, int source);
-    [[nodiscard]] qsizetype insertionPoint(qsizetype shown) const;
+    /// Letters [span) of `draft`, which begins at `shift` of the draft.
+    void addOwn(ShownPiece::Kind kind, TextSpan span, QStringView draft, int source, qsizetype shift = 0);
+    [[nodiscard]] std::optional<qsizetype> insertionPoint(qsizetype shown) const;
+    void append(const ShownPiece &piece);
     void add(ShownPiece::Kind kind, TextSpan draft, QStringView text, int source);
 
     QString m_text;

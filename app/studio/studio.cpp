@@ -86,6 +86,9 @@ void Studio::connectModel()
     connect(&m_sampler, &SamplerView::problem, this, &Studio::problem);
     connect(&m_model, &ModelView::changed, &m_sampler, &SamplerView::modelChanged);
     connect(&m_model, &ModelView::changed, &m_chat, &ChatView::engineChanged);
+    connect(&m_inspector, &InspectorView::frameChanged, this,
+            [this] { m_draft.page()->setPreview(m_inspector.preview()); });
+    connect(&m_draft, &DraftView::historyLeft, &m_inspector, &InspectorView::follow);
 }
 
 void Studio::checkStore()

@@ -10,6 +10,7 @@ StudioMenu {
 
     required property Studio studio
     readonly property DraftView draft: studio.draft
+    readonly property InspectorView inspector: studio.inspector
     readonly property KeyMap keys: studio.keys
     signal importWanted()
     signal exportWanted()
@@ -27,6 +28,9 @@ StudioMenu {
     signal settingsWanted()
     signal logWanted()
     signal aboutWanted()
+    signal wordsWanted()
+    signal rewriteWanted()
+    signal nextPaneWanted()
 
     function keyOf(action) {
         return keys.keysOf(action).length > 0 ? keys.keysOf(action)[0] : ""
@@ -55,6 +59,7 @@ StudioMenu {
     }
     StudioMenu {
         title: qsTr("Model")
+        StudioMenuItem { text: root.keys.textOf("rewrite"); keys: root.keyOf("rewrite"); enabled: root.draft.open; onTriggered: root.rewriteWanted() }
         StudioMenuItem { text: qsTr("Re-noise, light"); enabled: root.draft.open; onTriggered: root.draft.renoise("light") }
         StudioMenuItem { text: qsTr("Re-noise, medium"); enabled: root.draft.open; onTriggered: root.draft.renoise("medium") }
         StudioMenuItem { text: qsTr("Re-noise, full"); enabled: root.draft.open; onTriggered: root.draft.renoise("full") }
@@ -62,6 +67,7 @@ StudioMenu {
         StudioMenuItem { text: root.keys.textOf("continue"); keys: root.keyOf("continue"); enabled: root.draft.open; onTriggered: root.draft.continueHere() }
         StudioMenuItem { text: root.keys.textOf("again"); keys: root.keyOf("again"); enabled: root.draft.open; onTriggered: root.draft.again(false) }
         StudioMenuItem { text: root.keys.textOf("againSameSeed"); keys: root.keyOf("againSameSeed"); enabled: root.draft.open; onTriggered: root.draft.again(true) }
+        StudioMenuItem { text: root.keys.textOf("words"); keys: root.keyOf("words"); enabled: root.draft.running; onTriggered: root.wordsWanted() }
         StudioMenuItem { text: root.keys.textOf("lock"); keys: root.keyOf("lock"); enabled: root.draft.open; onTriggered: root.draft.toggleLock() }
         StudioMenuItem { text: root.keys.textOf("unlockAll"); keys: root.keyOf("unlockAll"); enabled: root.draft.open; onTriggered: root.draft.unlockAll() }
         StudioMenuItem { text: qsTr("Stop and restore"); keys: root.keyOf("stop"); enabled: root.draft.running; onTriggered: root.draft.stop() }
@@ -89,7 +95,16 @@ StudioMenu {
         StudioMenuItem { text: root.keys.textOf("showOriginal"); keys: root.keyOf("showOriginal"); checkable: true; checked: root.draft.page.originalShown; onTriggered: root.draft.page.originalShown = checked }
     }
     StudioMenu {
+        title: qsTr("History")
+        StudioMenuItem { text: root.keys.textOf("stepBack"); keys: root.keyOf("stepBack"); onTriggered: root.inspector.stepBy(-1) }
+        StudioMenuItem { text: root.keys.textOf("stepForward"); keys: root.keyOf("stepForward"); onTriggered: root.inspector.stepBy(1) }
+        StudioMenuItem { text: root.keys.textOf("canvasBack"); keys: root.keyOf("canvasBack"); onTriggered: root.inspector.canvasBy(-1) }
+        StudioMenuItem { text: root.keys.textOf("canvasForward"); keys: root.keyOf("canvasForward"); onTriggered: root.inspector.canvasBy(1) }
+        StudioMenuItem { text: root.keys.textOf("branch"); keys: root.keyOf("branch"); enabled: root.inspector.step > 0; onTriggered: root.inspector.branchHere() }
+    }
+    StudioMenu {
         title: qsTr("Look")
+        StudioMenuItem { text: root.keys.textOf("nextPane"); keys: root.keyOf("nextPane"); onTriggered: root.nextPaneWanted() }
         StudioMenuItem { text: qsTr("Light"); checkable: true; checked: Theme.scheme === Theme.Light; onTriggered: Theme.scheme = Theme.Light }
         StudioMenuItem { text: qsTr("Dark"); checkable: true; checked: Theme.scheme === Theme.Dark; onTriggered: Theme.scheme = Theme.Dark }
         StudioMenuItem { text: qsTr("As the system"); checkable: true; checked: Theme.scheme === Theme.System; onTriggered: Theme.scheme = Theme.System }

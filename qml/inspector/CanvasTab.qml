@@ -70,14 +70,22 @@ ColumnLayout {
         view: root.view
         keys: root.studio.keys
     }
-    Text {
+    RowLayout {
         Layout.fillWidth: true
-        visible: text !== ""
-        text: root.view.stopText
-        color: Theme.inkSoft
-        wrapMode: Text.WordWrap
-        font.family: Theme.uiFont
-        font.pixelSize: Theme.labelSize
+        Text {
+            Layout.fillWidth: true
+            text: root.view.stopText
+            color: Theme.inkSoft
+            wrapMode: Text.WordWrap
+            font.family: Theme.uiFont
+            font.pixelSize: Theme.labelSize
+        }
+        PlainButton {
+            compact: true
+            visible: !root.view.following
+            text: qsTr("Newest step")
+            onClicked: root.view.follow()
+        }
     }
     SamplerPanel {
         Layout.fillWidth: true

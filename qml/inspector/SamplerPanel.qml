@@ -69,6 +69,7 @@ ColumnLayout {
         }
         PlainButton {
             compact: true
+            objectName: "again"
             text: qsTr("Again")
             enabled: root.studio.draft.open && !root.studio.draft.running
             Accessible.description: qsTr("Runs the same wish with the same seed")

@@ -17,6 +17,7 @@ ColumnLayout {
 
     T.Slider {
         id: slider
+        objectName: "timeline"
         Layout.fillWidth: true
         implicitHeight: 20
         from: 1

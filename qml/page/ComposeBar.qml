@@ -160,8 +160,8 @@ Rectangle {
                 font.family: Theme.uiFont
                 font.pixelSize: Theme.captionSize
                 text: root.draft.running ? root.draft.progressText
-                    : root.draft.openChanges > 0 ? qsTr("%n change(s) to decide · F7 next · Ctrl+Enter accept · Ctrl+Shift+Backspace reject",
-                                                        "", root.draft.openChanges)
+                    : root.draft.openChanges > 0 ? qsTr("%n change(s) to decide · %1", "", root.draft.openChanges)
+                                                        .arg(root.draft.originText)
                     : root.draft.proposalNote !== "" ? root.draft.proposalNote
                     : root.draft.open ? qsTr("%n word(s)", "", root.draft.page.words) : ""
             }
@@ -169,7 +169,13 @@ Rectangle {
                 color: Theme.inkFaint
                 font.family: Theme.uiFont
                 font.pixelSize: Theme.captionSize
-                text: qsTr("Enter runs · Esc stops and restores · Ctrl+L locks · Ctrl+R re-noises the selection")
+                text: root.draft.alternatives.length > 0
+                      ? qsTr("Alt+1…%1 look · Alt+→ take one word · Ctrl+Enter take it").arg(root.draft.alternatives.length)
+                    : root.draft.openChanges > 0
+                      ? qsTr("F7 next · Ctrl+Enter accept · Ctrl+Shift+Backspace reject · Ctrl+D original")
+                    : root.draft.running
+                      ? qsTr("Esc stops and restores · click locks a word · Alt+↓ alternatives · hold Alt for the entropy view")
+                      : qsTr("Enter runs · Ctrl+L locks · Ctrl+R re-noises the selection")
             }
         }
     }

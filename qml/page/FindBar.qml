@@ -27,6 +27,7 @@ Rectangle {
     visible: false
     implicitHeight: row.implicitHeight + 16
     color: Theme.surface
+    Keys.onShortcutOverride: (event) => event.accepted = event.key === Qt.Key_Escape
     Keys.onEscapePressed: hide()
 
     RowLayout {

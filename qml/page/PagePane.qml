@@ -17,6 +17,10 @@ Item {
         selectionBar.askRewrite()
     }
 
+    function openWordCard() {
+        words.focusCard()
+    }
+
     function ensureVisible(rect) {
         if (flick.contentY > rect.y - 40)
             flick.contentY = Math.max(0, rect.y - 40)
@@ -47,6 +51,7 @@ Item {
             y: 34
             width: root.sheetWidth
             wrapMode: TextEdit.Wrap
+            horizontalAlignment: TextEdit.AlignLeft // each paragraph by its own direction
             textFormat: TextEdit.PlainText
             renderType: TextEdit.NativeRendering
             color: Theme.ink
@@ -60,6 +65,11 @@ Item {
             Accessible.name: root.studio.draft.open ? qsTr("Page: %1").arg(root.studio.draft.title) : qsTr("Page")
             Accessible.role: Accessible.EditableText
             Component.onCompleted: root.studio.draft.page.attach(edit)
+            Keys.onReleased: (event) => {
+                const arrows = [Qt.Key_Left, Qt.Key_Right, Qt.Key_Up, Qt.Key_Down, Qt.Key_Home, Qt.Key_End]
+                if (root.studio.draft.running && event.modifiers === Qt.NoModifier && arrows.includes(event.key))
+                    words.showAtCaret()
+            }
             onCursorRectangleChanged: {
                 if (activeFocus)
                     root.ensureVisible(Qt.rect(x + cursorRectangle.x, y + cursorRectangle.y, 1,
@@ -84,6 +94,7 @@ Item {
             font: edit.font
         }
         WordHover {
+            id: words
             studio: root.studio
             editor: edit
             x: edit.x
@@ -107,6 +118,12 @@ Item {
             studio: root.studio
             editor: edit
         }
+    }
+    PreviewNote {
+        anchors.top: parent.top
+        anchors.topMargin: Theme.spaceSmall
+        anchors.horizontalCenter: parent.horizontalCenter
+        studio: root.studio
     }
     Text {
         anchors.centerIn: parent

@@ -61,6 +61,7 @@ Rectangle {
                 placeholderText: root.hasSelection ? qsTr("How should this be rewritten?")
                                                    : qsTr("What belongs here? (may stay empty)")
                 onAccepted: root.submit()
+                Keys.onShortcutOverride: (event) => event.accepted = event.key === Qt.Key_Escape
                 Keys.onEscapePressed: {
                     root.asking = false
                     root.editor.forceActiveFocus()

@@ -4,22 +4,49 @@
 import QtQuick
 import Palimpsest.Studio
 
-// What the model holds possible at one place.
+// What the model holds possible at one place. By mouse: a click chooses. By keys, once it has the focus: up and down,
+// Enter puts in, space locks the word as it is, left and right go to its neighbours, Esc leaves.
 Rectangle {
     id: root
 
     required property var word
+    readonly property var choices: word.choices !== undefined ? word.choices : []
     readonly property bool hovered: hover.hovered
+    property int current: 0
     signal chosen(int id)
+    signal heldToggled()
+    signal neighbourWanted(int direction)
+    signal closed()
 
-    width: 196
+    function nameOf(choice) {
+        return qsTr("%1, %2 percent").arg(choice.text.trim()).arg(choice.percent)
+    }
+
+    width: 216
     height: column.implicitHeight + 20
     radius: 10
     color: Theme.surface
-    border.width: 1
-    border.color: Theme.line
+    border.width: activeFocus ? 2 : 1
+    border.color: activeFocus ? Theme.focus : Theme.line
     Accessible.role: Accessible.PopupMenu
-    Accessible.name: qsTr("Alternatives")
+    Accessible.focusable: true
+    Accessible.name: current < choices.length
+                     ? qsTr("Instead of “%1”: %2").arg(word.text.trim()).arg(nameOf(choices[current]))
+                     : qsTr("Alternatives of a word")
+    Keys.onShortcutOverride: (event) => event.accepted = event.key === Qt.Key_Escape
+    Keys.onUpPressed: current = Math.max(0, current - 1)
+    Keys.onDownPressed: current = Math.min(choices.length - 1, current + 1)
+    Keys.onLeftPressed: neighbourWanted(-1)
+    Keys.onRightPressed: neighbourWanted(1)
+    Keys.onSpacePressed: heldToggled()
+    Keys.onEscapePressed: closed()
+    Keys.onReturnPressed: choose()
+    Keys.onEnterPressed: choose()
+
+    function choose() {
+        if (current < choices.length)
+            chosen(choices[current].id)
+    }
 
     HoverHandler {
         id: hover
@@ -45,67 +72,31 @@ Rectangle {
             }
             Text {
                 id: nats
-                text: root.word.entropy !== undefined ? qsTr("%1 nats").arg(root.word.entropy.toFixed(2)) : ""
+                text: root.word.entropy === undefined ? ""
+                    : root.word.held ? qsTr("locked") : qsTr("%1 nats").arg(root.word.entropy.toFixed(2))
                 color: Theme.inkSoft
                 font.family: Theme.uiFont
                 font.pixelSize: Theme.labelSize
             }
         }
         Repeater {
-            model: root.word.choices !== undefined ? root.word.choices : []
-            Item {
-                id: choice
+            model: root.choices
+            WordChoice {
                 required property var modelData
+                required property int index
                 width: column.width
-                height: 24
-                Accessible.role: Accessible.MenuItem
-                Accessible.name: qsTr("%1, %2 percent").arg(modelData.text.trim()).arg(modelData.percent)
-                Accessible.onPressAction: root.chosen(modelData.id)
-                Rectangle {
-                    anchors.fill: parent
-                    radius: Theme.radiusSmall
-                    color: area.containsMouse ? Theme.sunken : "transparent"
-                }
-                Text {
-                    anchors.left: parent.left
-                    text: choice.modelData.text.trim() === "" ? "␣" : choice.modelData.text.trim()
-                    textFormat: Text.PlainText
-                    color: Theme.ink
-                    font.family: Theme.uiFont
-                    font.pixelSize: Theme.labelSize
-                }
-                Text {
-                    anchors.right: parent.right
-                    text: qsTr("%1 %").arg(choice.modelData.percent)
-                    color: Theme.inkSoft
-                    font.family: Theme.uiFont
-                    font.pixelSize: Theme.labelSize
-                }
-                Rectangle {
-                    y: 18
-                    width: parent.width
-                    height: 4
-                    radius: 2
-                    color: Theme.sunken
-                    Rectangle {
-                        width: parent.width * choice.modelData.percent / 100
-                        height: 4
-                        radius: 2
-                        color: Theme.accent
-                    }
-                }
-                MouseArea {
-                    id: area
-                    anchors.fill: parent
-                    hoverEnabled: true
-                    onClicked: root.chosen(choice.modelData.id)
-                }
+                choiceText: modelData.text.trim()
+                percent: modelData.percent
+                highlighted: root.activeFocus && index === root.current
+                name: root.nameOf(modelData)
+                onPicked: root.chosen(modelData.id)
             }
         }
         Text {
             width: parent.width
             wrapMode: Text.WordWrap
-            text: qsTr("A choice is put in and locked; a click on the page locks the word")
+            text: root.activeFocus ? qsTr("Enter puts it in and locks it, space locks the word")
+                                   : qsTr("A choice is put in and locked; a click on the page locks the word")
             color: Theme.inkSoft
             font.family: Theme.uiFont
             font.pixelSize: Theme.captionSize

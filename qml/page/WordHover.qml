@@ -4,8 +4,8 @@
 import QtQuick
 import Palimpsest.Studio
 
-// Lies over the page while a canvas runs: a word under the pointer shows what else the model holds possible; a click
-// holds the word.
+// Lies over the page while a canvas runs: the word under the pointer, or the one that the caret was moved to, shows what
+// else the model holds possible. A click holds the word.
 MouseArea {
     id: root
 
@@ -13,11 +13,34 @@ MouseArea {
     required property TextEdit editor
     readonly property DraftView draft: studio.draft
     property var word: ({})
+    property bool atCaret: false // the card follows the caret, not the pointer
     readonly property bool showsWord: word.choices !== undefined
 
     function refresh() {
-        word = draft.running && containsMouse
-             ? draft.wordAt(editor.positionAt(mouseX, mouseY)) : ({})
+        if (card.activeFocus || card.hovered)
+            return // not under the reader's hand
+        if (atCaret)
+            word = draft.wordAt(editor.cursorPosition)
+        else
+            word = containsMouse ? draft.wordAt(editor.positionAt(mouseX, mouseY)) : ({})
+    }
+    function showAtCaret() {
+        atCaret = true
+        refresh()
+    }
+    function focusCard() {
+        showAtCaret()
+        if (!showsWord)
+            return
+        card.current = 0
+        card.forceActiveFocus()
+    }
+    function close() {
+        const hadFocus = card.activeFocus
+        word = ({})
+        atCaret = false
+        if (hadFocus)
+            editor.forceActiveFocus()
     }
 
     enabled: draft.running
@@ -25,9 +48,13 @@ MouseArea {
     hoverEnabled: true
     cursorShape: showsWord ? Qt.PointingHandCursor : Qt.IBeamCursor
     propagateComposedEvents: true
-    onPositionChanged: refresh()
+    onPositionChanged: {
+        atCaret = false
+        refresh()
+    }
     onExited: leave.restart()
     onPressed: (event) => {
+        atCaret = false
         refresh()
         event.accepted = showsWord // text elsewhere stays editable
     }
@@ -37,32 +64,41 @@ MouseArea {
         id: leave
         interval: 250
         onTriggered: {
-            if (!root.containsMouse && !card.hovered)
+            if (!root.containsMouse && !card.hovered && !root.atCaret)
                 root.word = ({})
         }
     }
     Connections {
         target: root.draft
         function onProgressChanged() {
-            if (root.containsMouse && !card.hovered)
+            if (root.containsMouse || root.atCaret)
                 root.refresh()
         }
         function onRunChanged() {
             if (!root.draft.running)
-                root.word = ({})
+                root.close()
         }
     }
     WordCard {
         id: card
-        visible: root.showsWord
-        word: root.word
         readonly property rect place: root.showsWord ? root.editor.positionToRectangle(root.word.start)
                                                      : Qt.rect(0, 0, 0, 0)
+        visible: root.showsWord
+        word: root.word
         x: Math.max(0, Math.min(place.x, root.width - width))
         y: place.y + place.height + 6
         onChosen: (id) => {
             root.draft.chooseWord(root.word, id)
-            root.word = ({})
+            root.close()
         }
+        onHeldToggled: {
+            root.draft.holdWord(root.word)
+            root.close()
+        }
+        onNeighbourWanted: (direction) => {
+            root.word = root.draft.wordBeside(root.word, direction)
+            current = 0
+        }
+        onClosed: root.close()
     }
 }

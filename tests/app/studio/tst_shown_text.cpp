@@ -45,6 +45,10 @@ private Q_SLOTS:
     void foreignTextCannotBeTypedInto();
     void positionsGoThereAndBack();
     void typingOnThePageEqualsTypingInTheDraft();
+    void knowsThePageAfterTyping_data();
+    void knowsThePageAfterTyping();
+    void followsAnyTyping();
+    void placesHoldOnToLetters();
 };
 
 void TestShownText::showsOverlaysInPlace_data()
@@ -141,6 +145,7 @@ void TestShownText::foreignTextCannotBeTypedInto_data()
     QTest::newRow("from in front") << 2 << 5;
     QTest::newRow("to behind") << 6 << 10;
     QTest::newRow("all of it") << 0 << 11;
+    QTest::newRow("between two letters of it") << 5 << 5;
 }
 
 void TestShownText::foreignTextCannotBeTypedInto()
@@ -184,6 +189,107 @@ void TestShownText::typingOnThePageEqualsTypingInTheDraft()
         after.replace(QStringLiteral("\r\n"), QStringLiteral("\n"));
         QCOMPARE(after, edited(shown, {{start, end}, QStringLiteral("X")}));
     }
+}
+
+void TestShownText::knowsThePageAfterTyping_data()
+{
+    QTest::addColumn<QString>("draft");
+    QTest::addColumn<QVariant>("overlays");
+    QTest::addColumn<int>("start");
+    QTest::addColumn<int>("end");
+    QTest::addColumn<QString>("typed");
+    const auto row = [](const char *name, const char *draft, std::vector<Overlay> overlays, int start, int end,
+                        const char *typed) {
+        QTest::newRow(name) << QString::fromUtf8(draft) << QVariant::fromValue(overlays) << start << end
+                            << QString::fromUtf8(typed);
+    };
+    row("behind two changes", "payed teh fee", {change(0, 5, "paid"), change(6, 9, "the", 1)}, 20, 20, "s");
+    row("between a word and its change", "one tow x", {change(4, 7, "two")}, 7, 7, "s");
+    row("in front of a run", "a bb", {live(2, 4, "xyz")}, 2, 2, "c");
+    row("behind a run at the end", "a bb", {live(2, 4, "xyz")}, 5, 5, "c");
+    row("over a word that a change would take away", "one tow x", {change(4, 7, "two")}, 3, 7, "-");
+    row("a line end goes", "a\r\nb", {}, 1, 2, "");
+    row("a line end comes", "a\r\nb", {}, 1, 1, "\r\n");
+}
+
+void TestShownText::knowsThePageAfterTyping()
+{
+    QFETCH(QString, draft);
+    QFETCH(QVariant, overlays);
+    QFETCH(int, start);
+    QFETCH(int, end);
+    QFETCH(QString, typed);
+    const ShownText before(draft, overlays.value<std::vector<Overlay>>());
+    const TextEdit onPage{{start, end}, QString(typed).remove(u'\r')};
+    const auto edit = before.draftEdit({{start, end}, typed});
+    QVERIFY(edit);
+    const ShownText after = before.afterTyping(onPage, *edit);
+    QCOMPARE(after.text(), edited(before.text(), onPage));
+    const QString draftAfter = edited(draft, *edit);
+    qsizetype at = 0;
+    for (const ShownPiece &piece : after.pieces()) {
+        QCOMPARE(piece.shown.start, at);
+        at = piece.shown.end;
+        if (piece.kind == ShownPiece::Kind::Draft || piece.kind == ShownPiece::Kind::Removed)
+            QCOMPARE(draftAfter.mid(piece.draft.start, piece.draft.length()),
+                     after.text().mid(piece.shown.start, piece.shown.length()));
+    }
+    QCOMPARE(at, after.text().size());
+}
+
+void TestShownText::followsAnyTyping()
+{
+    std::mt19937 random(20261130);
+    const auto below = [&](qsizetype bound) {
+        return qsizetype(random() % std::uint32_t(bound));
+    };
+    int typings = 0;
+    for (int round = 0; round < 500; ++round) {
+        QString draft = QStringLiteral("one two\r\nthree four five six");
+        std::vector<Overlay> overlays;
+        for (qsizetype at = below(6); at < draft.size() - 4; at += 4 + below(9))
+            overlays.push_back(below(2) == 0 ? live(at, at + 1 + below(3), "<live>", int(overlays.size()))
+                                             : change(at, at + below(4), "<change>", int(overlays.size())));
+        ShownText page(draft, std::move(overlays));
+        for (int stroke = 0; stroke < 8; ++stroke) { // each measured against what the one before left behind
+            const qsizetype start = below(page.text().size() + 1);
+            const qsizetype end = std::min(start + below(3), page.text().size());
+            const TextEdit typed{{start, end}, below(3) == 0 ? QString() : QStringLiteral("X")};
+            const auto edit = page.draftEdit(typed);
+            if (!edit)
+                continue;
+            ++typings;
+            const QString shown = edited(page.text(), typed);
+            draft = edited(draft, *edit);
+            page = page.afterTyping(typed, *edit);
+            QCOMPARE(page.text(), shown);
+            for (const ShownPiece &piece : page.pieces()) {
+                if (piece.kind == ShownPiece::Kind::Draft || piece.kind == ShownPiece::Kind::Removed)
+                    QCOMPARE(draft.mid(piece.draft.start, piece.draft.length()),
+                             page.text().mid(piece.shown.start, piece.shown.length()));
+            }
+        }
+    }
+    QVERIFY(typings > 1000);
+}
+
+void TestShownText::placesHoldOnToLetters()
+{
+    using Lean = ShownPlace::Lean;
+    const ShownText text(u"one tow three", {change(4, 7, "two", 5)}); // "one tow|two| three"
+    QCOMPARE(text.placeOf(7, Lean::Before), (ShownPlace{.draft = 7, .lean = Lean::Before}));
+    QCOMPARE(text.placeOf(10, Lean::Before), (ShownPlace{.draft = 7, .lean = Lean::After}));
+    QCOMPARE(text.placeOf(8, Lean::Before), (ShownPlace{.draft = 7, .source = 5, .offset = 1}));
+    for (const qsizetype shown : {0, 3, 4, 7, 10, 16}) { // the sides of an overlay are told apart
+        const ShownPlace place = text.placeOf(shown, Lean::Before);
+        QCOMPARE(text.toShown(place.draft, place.lean), shown);
+    }
+    const ShownText longer(u"one tow three", {change(4, 7, "twenty", 5)});
+    QCOMPARE(longer.toShown(7, Lean::Before), 7);
+    QCOMPARE(longer.toShown(7, Lean::After), 13);
+    const ShownText hidden(u"one tow three", {live(4, 7, "2")});
+    QCOMPARE(hidden.toShown(6, Lean::Before), 4); // its letter cannot be seen
+    QCOMPARE(ShownText().placeOf(0, Lean::Before), ShownPlace());
 }
 
 QTEST_GUILESS_MAIN(TestShownText)
