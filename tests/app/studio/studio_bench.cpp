@@ -15,6 +15,7 @@
 #include <QtQml/qqmlextensionplugin.h>
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 Q_IMPORT_QML_PLUGIN(Palimpsest_StudioPlugin)
@@ -79,6 +80,12 @@ void StudioScript::settleWithin(int steps)
     m_steps = steps;
 }
 
+void StudioScript::stepTime(std::chrono::milliseconds time)
+{
+    const std::lock_guard lock(m_mutex);
+    m_stepTime = time;
+}
+
 std::vector<TokenId> StudioScript::idsFor(std::uint64_t seed)
 {
     const auto [place, isNew] = m_ids.try_emplace({seed, m_version});
@@ -96,6 +103,8 @@ FakeModel StudioScript::model(std::int64_t canvasLength)
         gapIds.push_back(demoTokenizer()->encode(word, SpecialTokens::PlainText).front());
     return [this, canvasLength, gapIds](const FakeInput &input) {
         const std::lock_guard lock(m_mutex);
+        if (input.position == 0 && m_stepTime > std::chrono::milliseconds(0))
+            std::this_thread::sleep_for(m_stepTime);
         // No two seeds fill a gap alike.
         const std::uint64_t drawn = (input.noise.seed ^ (input.position * 0x9E3779B97F4A7C15U)) * 0xBF58476D1CE4E5B9U;
         TokenId wanted = gapIds[(drawn >> 32U) % gapIds.size()];
@@ -117,7 +126,7 @@ FakeModel StudioScript::model(std::int64_t canvasLength)
     };
 }
 
-StudioBench::StudioBench(QSettings *settings)
+StudioBench::StudioBench(QSettings *settings, std::int64_t canvasLength)
 {
     const auto tokenizer = demoTokenizer();
     const auto log = std::make_shared<FakeLog>();
@@ -127,8 +136,8 @@ StudioBench::StudioBench(QSettings *settings)
     EngineParts parts;
     parts.id = "scripted";
     parts.backend = std::make_unique<FakeBackend>(
-        FakeSettings{.vocabSize = tokenizer->vocabSize(), .canvasLength = kCanvasLength, .maxPositions = 4096},
-        script->model(kCanvasLength), log);
+        FakeSettings{.vocabSize = tokenizer->vocabSize(), .canvasLength = canvasLength, .maxPositions = 8192},
+        script->model(canvasLength), log);
     parts.tokenizer = tokenizer;
     parts.chat = ChatFormat(ChatDialect::PlainTurns);
     parts.defaults.eosTokenIds = {1, tokenizer->idOf("<turn|>").value()};

@@ -9,6 +9,7 @@
 #include <QString>
 #include <QTemporaryDir>
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -50,6 +51,8 @@ public:
     void answer(std::function<QString(std::uint64_t seed)> bySeed);
     /// Positions settle in the passes 1 to `steps` of a canvas.
     void settleWithin(int steps);
+    /// How long a step takes at least.
+    void stepTime(std::chrono::milliseconds time);
 
     [[nodiscard]] FakeModel model(std::int64_t canvasLength);
 
@@ -61,6 +64,7 @@ private:
         return QStringLiteral("I have paid the fee.");
     };
     int m_steps = 1;
+    std::chrono::milliseconds m_stepTime{0};
     int m_version = 0; ///< of the answer
     std::map<std::pair<std::uint64_t, int>, std::vector<TokenId>> m_ids;
 };
@@ -72,7 +76,7 @@ class StudioBench
 public:
     static constexpr std::int64_t kCanvasLength = 64;
 
-    explicit StudioBench(QSettings *settings = nullptr);
+    explicit StudioBench(QSettings *settings = nullptr, std::int64_t canvasLength = kCanvasLength);
     /// Over another model, e.g. the demo model.
     explicit StudioBench(EngineLoader loader);
     ~StudioBench();

@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: 2026 The Palimpsest developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+// How long the studio's GUI thread is away while canvases run: a heartbeat on that thread tells the longest stretch in
+// which it could not have answered a key, and every event that it handles is timed. Beside it, what a step costs by
+// itself, and the times between two frames on the screen.
+//
+// Usage: bench_studio [RUNS] [MILLISECONDS A STEP]
+//
+// A scripted model gives steps of 256 positions whose words change at every step, the worst case; 0 ms a step are more
+// steps than any display shows. Under Xvfb with QT_QUICK_BACKEND=software everything is drawn by the CPU, on the GUI
+// thread.
+
+#include "tests/app/studio/studio_bench.h"
+
+#include <QElapsedTimer>
+#include <QFile>
+#include <QGuiApplication>
+#include <QQuickWindow>
+#include <QTest>
+#include <QTimer>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+using namespace palimpsest;
+
+namespace {
+
+using Times = std::vector<double>;
+
+double milliseconds(const QElapsedTimer &timer)
+{
+    return static_cast<double>(timer.nsecsElapsed()) * 1e-6;
+}
+
+void print(const char *what, Times times)
+{
+    if (times.empty()) {
+        std::printf("%-34s no samples\n", what);
+        return;
+    }
+    std::sort(times.begin(), times.end());
+    const auto at = [&](double share) {
+        return times[static_cast<std::size_t>(share * static_cast<double>(times.size() - 1))];
+    };
+    const auto late = std::count_if(times.begin(), times.end(), [](double ms) { return ms > 16.0; });
+    std::printf("%-34s %7zu  median %7.3f  99 %% %7.3f  worst %7.3f ms  over 16 ms: %td\n", what, times.size(), at(0.5),
+                at(0.99), times.back(), late);
+}
+
+/// Times every event that the GUI thread handles.
+class TimedApplication : public QGuiApplication
+{
+public:
+    using QGuiApplication::QGuiApplication;
+
+    bool notify(QObject *receiver, QEvent *event) override
+    {
+        if (!counting || m_depth > 0)
+            return QGuiApplication::notify(receiver, event);
+        ++m_depth;
+        QElapsedTimer timer;
+        timer.start();
+        const bool handled = QGuiApplication::notify(receiver, event);
+        events.push_back(milliseconds(timer));
+        if (events.back() > 16.0)
+            std::printf("  %.1f ms: event %d of %s\n", events.back(), int(event->type()),
+                        receiver->metaObject()->className());
+        --m_depth;
+        return handled;
+    }
+
+    Times events;
+    bool counting = false;
+
+private:
+    int m_depth = 0;
+};
+
+QByteArray processorName()
+{
+    QFile file(QStringLiteral("/proc/cpuinfo"));
+    if (file.open(QIODevice::ReadOnly)) {
+        for (const QByteArray &line : file.readAll().split('\n')) {
+            if (line.startsWith("model name"))
+                return line.mid(line.indexOf(':') + 1).trimmed();
+        }
+    }
+    return "unknown";
+}
+
+void waitForEnd(test::StudioBench &bench)
+{
+    if (!QTest::qWaitFor([&] { return !bench.draft().running(); }, 120'000))
+        qFatal("the run does not end");
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    TimedApplication application(argc, argv);
+    const int runs = argc > 1 ? std::atoi(argv[1]) : 5;
+    const int stepMs = argc > 2 ? std::atoi(argv[2]) : 0;
+
+    test::StudioBench bench(nullptr, 256);
+    bench.script->settleWithin(test::StudioScript::kNever);
+    bench.script->stepTime(std::chrono::milliseconds(stepMs));
+    bench.openDraft(QStringLiteral("The boats came in, and the men went home. ").repeated(40));
+    const auto run = [&] {
+        bench.key(Qt::Key_A, Qt::ControlModifier);
+        bench.draft().rewrite(QStringLiteral("Otherwise."));
+        waitForEnd(bench);
+        bench.draft().rejectAll();
+        QTest::qWait(50);
+    };
+    run(); // what is made at first use
+    bench.page().setEntropyShown(true);
+
+    Times frames;
+    Times beats;
+    QElapsedTimer sinceFrame;
+    QElapsedTimer sinceBeat;
+    QObject::connect(&bench.view(), &QQuickWindow::frameSwapped, &bench.view(), [&] {
+        if (sinceFrame.isValid())
+            frames.push_back(milliseconds(sinceFrame));
+        sinceFrame.start();
+    });
+    QTimer heartbeat; // goes whenever nothing else is to be done
+    QObject::connect(&heartbeat, &QTimer::timeout, &heartbeat, [&] {
+        if (sinceBeat.isValid())
+            beats.push_back(milliseconds(sinceBeat));
+        sinceBeat.start();
+    });
+    heartbeat.start(0);
+    application.counting = true;
+    std::int64_t steps = 0;
+    QElapsedTimer all;
+    all.start();
+    for (int i = 0; i < runs; ++i) {
+        sinceFrame.invalidate();
+        run();
+        steps += bench.draft().session()->runs().back().figures->steps;
+    }
+    const double seconds = milliseconds(all) / 1000.0;
+    application.counting = false;
+    heartbeat.stop();
+
+    // What one step asks of the GUI thread, apart from drawing: the page and the inspector made anew.
+    bench.gate.close();
+    bench.key(Qt::Key_A, Qt::ControlModifier);
+    bench.draft().rewrite(QStringLiteral("Otherwise."));
+    Times costs;
+    for (int i = 0; i < 40; ++i) {
+        bench.gate.let(1);
+        std::this_thread::sleep_for(std::chrono::milliseconds(10)); // the step comes in, and is not looked at yet
+        QElapsedTimer cost;
+        cost.start();
+        QCoreApplication::sendPostedEvents(nullptr, QEvent::MetaCall);
+        costs.push_back(milliseconds(cost));
+        QTest::qWait(20);
+    }
+    bench.gate.open();
+
+    std::printf("%s, %u threads; Qt %s, %s, %s\n", processorName().constData(), std::thread::hardware_concurrency(),
+                qVersion(), qPrintable(QGuiApplication::platformName()), qPrintable(QQuickWindow::sceneGraphBackend()));
+    std::printf("%d runs, %lld steps of 256 positions in %.1f s, %d ms a step asked for\n", runs,
+                static_cast<long long>(steps), seconds, stepMs);
+    print("between two beats of the thread", beats);
+    print("an event", application.events);
+    print("between two frames", frames);
+    print("a step's news, without drawing", costs);
+    return 0;
+}
