@@ -161,7 +161,7 @@ ApplicationWindow {
         onActed: root.studio.library.restore(binned)
         anchors.horizontalCenter: parent.horizontalCenter
         anchors.bottom: parent.bottom
-        anchors.bottomMargin: 140
+        anchors.bottomMargin: 172
     }
     TourCard {
         tour: root.studio.tour

@@ -158,6 +158,39 @@ void DraftSaver::abandon()
     m_saves.clear();
 }
 
+void DraftSaver::follow(std::function<void(const documents::Document &)> take)
+{
+    const auto isClean = [this] {
+        return !m_abandoned && m_state.saved && m_saves.empty();
+    };
+    if (!isClean())
+        return;
+    using Found = std::optional<documents::Document>;
+    m_worker.run(
+        [side = m_side](documents::DocumentStore &store) {
+            documents::Document document = store.document(side->document);
+            return document.summary.version == side->version && document.summary.title == side->title
+                       ? std::nullopt
+                       : Found(std::move(document));
+        },
+        m_replies,
+        [this, isClean, take = std::move(take)](std::future<Found> future) {
+            try {
+                const Found found = future.get();
+                if (!found || !isClean())
+                    return; // what was written here meanwhile is saved as always: the other text becomes a revision
+                (void)m_worker.run([side = m_side, version = found->summary.version,
+                                    title = found->summary.title](documents::DocumentStore &) {
+                    side->version = version;
+                    side->title = title;
+                });
+                take(*found);
+            } catch (const Error &error) { // the disk, or the document is deleted: the next save says it
+                spdlog::debug("the draft could not be looked at: {}", error.what());
+            }
+        });
+}
+
 void DraftSaver::enqueue(Save save)
 {
     if (save.revision) {

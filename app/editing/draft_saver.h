@@ -81,6 +81,9 @@ public:
     void finishAndWait();
     /// Nothing is saved any more: the document is deleted.
     void abandon();
+    /// Looks whether somebody else has saved the document since this session did. If so, and if nothing of this session
+    /// is unsaved, `take` gets it, and later saves count from there; else nothing happens.
+    void follow(std::function<void(const documents::Document &)> take);
 
     void beginRun(const QString &run, std::string metadata);
     void keepSteps(const QString &run, std::vector<RunHistory::Batch> batches);

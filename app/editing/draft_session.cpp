@@ -109,7 +109,8 @@ void DraftSession::State::announce()
     const UndoLabels labels = draft.undoLabels();
     if (std::exchange(toldLabels, labels) != labels)
         Q_EMIT session.undoableChanged();
-    saver.touch();
+    if (!isFollowing)
+        saver.touch();
 }
 
 DraftSession::DraftSession(Setup setup) : m_state(std::make_unique<State>(*this, std::move(setup))) {}
@@ -208,6 +209,24 @@ void DraftSession::mergeSettings(const QJsonObject &changes)
     m_state->settings = merged;
     Q_EMIT settingsChanged();
     m_state->saver.touch();
+}
+
+void DraftSession::followStore()
+{
+    m_state->saver.follow([this](const documents::Document &document) {
+        State &state = *m_state;
+        if (const QString theirs = fromUtf8(document.summary.title); theirs != state.title) {
+            state.title = theirs;
+            Q_EMIT titleChanged();
+        }
+        const QString text = fromUtf8(document.text);
+        const std::vector<TextSpan> locks = spansOf(document.locks);
+        if (text == state.draft.text() && locks == state.draft.locks())
+            return;
+        state.isFollowing = true;
+        state.afterEdits(state.draft.restore(text, locks), kNobody, EditCause::Restore);
+        state.isFollowing = false;
+    });
 }
 
 void DraftSession::revisions(Answer<std::vector<RevisionInfo>> answer)

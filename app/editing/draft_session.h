@@ -90,6 +90,9 @@ public:
     /// number, or a string of digits), `contextTokens` (how much of the draft around the span the model is shown; 0 =
     /// as much as fits). Throws for a known one of a wrong kind.
     void mergeSettings(const QJsonObject &changes);
+    /// Somebody else may have saved this document: takes over what they wrote, unless something of this session is
+    /// still unsaved (then its text wins, and theirs is kept as a revision).
+    void followStore();
 
     void revisions(Answer<std::vector<RevisionInfo>> answer);
     void revisionText(std::int64_t revision, Answer<QString> answer);

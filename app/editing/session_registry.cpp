@@ -241,6 +241,14 @@ std::size_t SessionRegistry::openCount() const
                                                   [](const auto &entry) { return entry.second.session != nullptr; }));
 }
 
+void SessionRegistry::followStore()
+{
+    for (auto &[document, entry] : m_state->entries) {
+        if (entry.session != nullptr)
+            entry.session->followStore();
+    }
+}
+
 void SessionRegistry::forget(const QString &document)
 {
     const auto place = m_state->entries.find(document);

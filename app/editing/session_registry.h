@@ -60,6 +60,10 @@ public:
     /// the store does next finds it closed.
     void forget(const QString &document);
 
+    /// Another registry of the same store, or another program, has saved something: the documents that are open here
+    /// take it over (DraftSession::followStore).
+    void followStore();
+
 Q_SIGNALS:
     /// A document's title, text or place changed on the disk: lists of documents are no longer right.
     void libraryChanged();

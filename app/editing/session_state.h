@@ -82,6 +82,7 @@ struct DraftSession::State
     QHash<QString, std::shared_ptr<const RunHistory>> loadedHistories;
     QHash<std::int64_t, std::int64_t> revisionWords;
     bool isGone = false;
+    bool isFollowing = false; ///< what is being done to the draft comes from the store, and need not be saved
 };
 
 /// A new random name for a run or a proposal.

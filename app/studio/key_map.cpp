@@ -174,17 +174,47 @@ void KeyMap::reset()
     Q_EMIT changed();
 }
 
-QVariantList KeyMap::entries() const
+QString KeyMap::keyText(int key, int modifiers) const
+{
+    constexpr std::array kModifiers{Qt::Key_Control, Qt::Key_Shift, Qt::Key_Alt, Qt::Key_Meta, Qt::Key_AltGr};
+    const auto isKey = [key](Qt::Key candidate) {
+        return key == candidate;
+    };
+    if (key <= 0 || key == Qt::Key_unknown || std::any_of(kModifiers.begin(), kModifiers.end(), isKey))
+        return {};
+    const bool isFunctionKey = key >= Qt::Key_F1 && key <= Qt::Key_F35;
+    const auto held = Qt::KeyboardModifiers(modifiers) & ~Qt::KeypadModifier;
+    if (!isFunctionKey && !(held & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier)))
+        return {};
+    return QKeySequence(QKeyCombination(held, static_cast<Qt::Key>(key))).toString(QKeySequence::PortableText);
+}
+
+QString KeyMap::shownKeysOf(const QString &action) const
+{
+    QStringList keys;
+    for (const QKeySequence &sequence : m_keys.value(action))
+        keys << sequence.toString(QKeySequence::NativeText);
+    return keys.join(QStringLiteral(", "));
+}
+
+QVariantList KeyMap::actions()
 {
     QVariantList list;
     for (const Entry &entry : kEntries) {
-        QStringList keys;
-        for (const QKeySequence &sequence : m_keys.value(QString::fromLatin1(entry.id)))
-            keys << sequence.toString(QKeySequence::NativeText);
         list << QVariantMap{{QStringLiteral("group"), translated(entry.group)},
                             {QStringLiteral("id"), QString::fromLatin1(entry.id)},
-                            {QStringLiteral("text"), translated(entry.text)},
-                            {QStringLiteral("keys"), keys.join(QStringLiteral(", "))}};
+                            {QStringLiteral("text"), translated(entry.text)}};
+    }
+    return list;
+}
+
+QVariantList KeyMap::entries() const
+{
+    QVariantList list;
+    for (const QVariant &action : actions()) {
+        QVariantMap entry = action.toMap();
+        entry.insert(QStringLiteral("keys"), shownKeysOf(entry.value(QStringLiteral("id")).toString()));
+        list << entry;
     }
     return list;
 }

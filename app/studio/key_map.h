@@ -26,6 +26,8 @@ class KeyMap : public QObject
 
     /// [{group, id, text, keys}] for the list of keys.
     Q_PROPERTY(QVariantList entries READ entries NOTIFY changed)
+    /// [{group, id, text}] of all actions, in the order of the list.
+    Q_PROPERTY(QVariantList actions READ actions CONSTANT)
 
 public:
     /// `settings` is not owned; null: the default keys, and changes are not kept.
@@ -40,8 +42,13 @@ public:
     /// Gives an action another key; returns the action that had it before, and loses it ("" = none).
     Q_INVOKABLE QString assign(const QString &action, const QString &keys);
     Q_INVOKABLE void reset();
+    /// A key event as `assign` takes it: "Ctrl+Shift+K"; "" for a modifier alone, and for keys that write letters.
+    Q_INVOKABLE [[nodiscard]] QString keyText(int key, int modifiers) const;
+    /// The keys of an action as people read them: "Ctrl++, Ctrl+=".
+    Q_INVOKABLE [[nodiscard]] QString shownKeysOf(const QString &action) const;
 
     [[nodiscard]] QVariantList entries() const;
+    [[nodiscard]] static QVariantList actions();
     /// Whether a key event belongs to an action, so that no text field may take it for its own.
     [[nodiscard]] bool claims(const QKeyEvent &event) const;
 

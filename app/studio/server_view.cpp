@@ -170,10 +170,12 @@ QString ServerView::clientsText() const
 {
     if (!running())
         return {};
-    if (m_connections == 0 && m_windows == 0)
-        return tr("Nobody is connected.");
-    return tr("%1, %2").arg(tr("%n program connection(s)", nullptr, m_connections),
-                            tr("%n browser window(s)", nullptr, m_windows));
+    QStringList parts;
+    if (m_windows > 0)
+        parts << tr("%n browser window(s)", nullptr, m_windows);
+    if (m_connections > 0)
+        parts << tr("%n other connection(s)", nullptr, m_connections);
+    return parts.isEmpty() ? tr("Nobody is connected.") : parts.join(QStringLiteral(", "));
 }
 
 void ServerView::setPort(int port)

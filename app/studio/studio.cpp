@@ -66,6 +66,7 @@ void Studio::connectLibrary()
     connect(&m_sessions, &editing::SessionRegistry::libraryChanged, &m_server, &ServerView::ringLibrary);
     connect(&m_library, &LibraryModel::changedOnDisk, &m_server, &ServerView::ringLibrary);
     connect(&m_server, &ServerView::libraryChanged, &m_library, &LibraryModel::refresh);
+    connect(&m_server, &ServerView::libraryChanged, &m_sessions, &editing::SessionRegistry::followStore);
     connect(&m_library, &LibraryModel::created, this, &Studio::openDocument);
     connect(&m_library, &LibraryModel::problem, this, &Studio::problem);
     connect(&m_library, &LibraryModel::exported, this,

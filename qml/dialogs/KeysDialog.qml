@@ -5,7 +5,7 @@ import QtQuick
 import QtQuick.Controls.Basic
 import Palimpsest.Studio
 
-// The list of keys.
+// The list of keys, each of which can be changed.
 StudioDialog {
     id: root
 
@@ -14,27 +14,56 @@ StudioDialog {
     heading: qsTr("Keys")
     width: 560
 
+    property string lost: ""
+
+    function assign(action, keys) {
+        const loser = studio.keys.assign(action, keys)
+        lost = loser === "" ? "" : qsTr("“%1” has lost its key.").arg(studio.keys.textOf(loser))
+    }
+    onClosed: lost = ""
+
     ListView {
+        id: list
         width: parent.width
-        height: 480
+        height: 440
         clip: true
-        activeFocusOnTab: true
         boundsBehavior: Flickable.StopAtBounds
-        model: root.studio.keys.entries
+        model: root.studio.keys.actions
         section.property: "modelData.group"
+        section.delegate: SectionTitle {
+            required property string section
+            width: ListView.view.width - 16
+            height: 34
+            text: section
+        }
         Accessible.role: Accessible.List
         Accessible.name: qsTr("Keys")
         ScrollBar.vertical: ScrollBar {}
-        delegate: FactRow {
+        delegate: KeyRow {
             required property var modelData
             width: ListView.view.width - 16
-            height: 28
-            label: modelData.text
-            value: modelData.keys
+            map: root.studio.keys
+            action: modelData.id
+            text: modelData.text
+            keys: root.studio.keys.entries.length > 0 ? root.studio.keys.shownKeysOf(modelData.id) : "" // read again with the map
+            onAssigned: (keys) => root.assign(action, keys)
         }
     }
-    PlainButton {
-        text: qsTr("Close")
-        onClicked: root.close()
+    Note {
+        width: parent.width
+        text: root.lost !== "" ? root.lost : qsTr("Click an action, then press its new keys. Backspace: no key.")
+        color: root.lost !== "" ? Theme.rust : Theme.inkSoft
+    }
+    Row {
+        spacing: Theme.spaceSmall
+        PlainButton {
+            primary: true
+            text: qsTr("Close")
+            onClicked: root.close()
+        }
+        PlainButton {
+            text: qsTr("All keys as they were")
+            onClicked: root.studio.keys.reset()
+        }
     }
 }

@@ -47,6 +47,12 @@ Hub::~Hub()
     }
 }
 
+void Hub::libraryChanged()
+{
+    m_library.change();
+    m_sessions.followStore();
+}
+
 void Hub::adopt(QWebSocket *socket)
 {
     if (m_windows.size() >= kMostWindows) {

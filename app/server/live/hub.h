@@ -51,7 +51,7 @@ public:
     void adopt(QWebSocket *socket);
 
     /// Somebody else than a window has changed the library.
-    Q_INVOKABLE void libraryChanged() { m_library.change(); }
+    Q_INVOKABLE void libraryChanged();
 
     [[nodiscard]] const Counters &counters() const noexcept { return m_counters; }
 

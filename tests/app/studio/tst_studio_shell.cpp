@@ -59,6 +59,7 @@ private Q_SLOTS:
     void serverTakesTheNextPortF075();
     void serverIsOnAgainAtTheNextStart();
     void draftsOfTheBrowserAppear();
+    void aDraftThatIsOpenElsewhereIsFollowed();
     void asksAQuestionAndInsertsTheAnswer();
     void severalLinesAreAskedAsTypedF100();
     void stopEndsAnAnswer();
@@ -70,6 +71,7 @@ private Q_SLOTS:
     void binAndBack();
     void exportsAndImports();
     void settingsAreKept();
+    void keysCanBeChanged();
     void logIsShown();
     void everyPanelHasNamesF090();
 
@@ -95,7 +97,7 @@ void TestStudioShell::serverAnswersOnLoopbackAndStops()
     QVERIFY(driver.click(QStringLiteral("Copy the address: Base URL")));
     QCOMPARE(QGuiApplication::clipboard()->text(), server.address());
     RawClient kept(static_cast<std::uint16_t>(port));
-    QTRY_VERIFY_WITH_TIMEOUT(server.clientsText().contains(QStringLiteral("1 program connection,")), kPatienceMs);
+    QTRY_VERIFY_WITH_TIMEOUT(server.clientsText().contains(QStringLiteral("1 other connection")), kPatienceMs);
     driver.picture(QStringLiteral("server-on"));
     driver.key(Qt::Key_S, Qt::ControlModifier | Qt::ShiftModifier);
     QTRY_COMPARE_WITH_TIMEOUT(server.state(), ServerView::State::Off, kPatienceMs);
@@ -193,6 +195,31 @@ void TestStudioShell::draftsOfTheBrowserAppear()
                         "\r\n\r\n" + body));
     QCOMPARE(client.answer().value_or(RawAnswer()).status, 201);
     QTRY_COMPARE_WITH_TIMEOUT(driver.studio().library()->count(), 1, kPatienceMs);
+}
+
+void TestStudioShell::aDraftThatIsOpenElsewhereIsFollowed()
+{
+    WindowDriver driver;
+    QVERIFY(driver.openDraft(QStringLiteral("Letter"), QStringLiteral("one")));
+    const QString id = driver.studio().draft()->document();
+    editing::SessionRegistry other(driver.studio().engine(), driver.studio().store()); // as the server has one
+    editing::DraftSession *theirs = nullptr;
+    other.open(id, 7, [&theirs](const auto &answer) { theirs = std::get<editing::DraftSession *>(answer); });
+    QTRY_VERIFY(theirs != nullptr);
+    connect(&other, &editing::SessionRegistry::libraryChanged, &driver.studio().sessions(),
+            &editing::SessionRegistry::followStore);
+    connect(&driver.studio().sessions(), &editing::SessionRegistry::libraryChanged, &other,
+            &editing::SessionRegistry::followStore);
+    theirs->edit(7, theirs->draft().version(), {{3, 3}, QStringLiteral(" two")}, true);
+    QTRY_COMPARE_WITH_TIMEOUT(driver.text(), QStringLiteral("one two"), kPatienceMs);
+    QTRY_COMPARE(driver.studio().draft()->page()->shown().text(), QStringLiteral("one two"));
+    driver.key(Qt::Key_End, Qt::ControlModifier);
+    driver.type(QStringLiteral(" three"));
+    QTRY_COMPARE_WITH_TIMEOUT(theirs->draft().text(), QStringLiteral("one two three"), kPatienceMs);
+    QTRY_VERIFY(theirs->saveState().saved && driver.studio().draft()->session()->saveState().saved);
+    std::future<std::size_t> revisions = driver.studio().store().run(
+        [id = id.toStdString()](documents::DocumentStore &store) { return store.revisions(id).size(); });
+    QCOMPARE(revisions.get(), std::size_t{1}); // nobody wrote over anybody
 }
 
 void TestStudioShell::asksAQuestionAndInsertsTheAnswer()
@@ -497,6 +524,31 @@ void TestStudioShell::settingsAreKept()
     QVERIFY(settings.value(QStringLiteral("look/reducedMotion")).toBool());
     QVERIFY(settings.value(QStringLiteral("look/pageZoom")).toDouble() > 1.05);
     QCOMPARE(again.window()->property("libraryShown").toBool(), false);
+}
+
+void TestStudioShell::keysCanBeChanged()
+{
+    QTemporaryDir folder;
+    QSettings settings(folder.filePath(QStringLiteral("s.ini")), QSettings::IniFormat);
+    settings.setValue(QStringLiteral("tour/offered"), true);
+    test::WindowSetup setup;
+    setup.settings = &settings;
+    WindowDriver driver(std::move(setup));
+    driver.key(Qt::Key_F1);
+    QTRY_VERIFY(driver.item(QStringLiteral("New draft: Ctrl+N")) != nullptr);
+    driver.picture(QStringLiteral("keys"));
+    QVERIFY(driver.click(QStringLiteral("New draft: Ctrl+N")));
+    QTRY_VERIFY(driver.shows(QStringLiteral("Press the new keys")));
+    driver.key(Qt::Key_O, Qt::ControlModifier); // Import has this one
+    QTRY_COMPARE(driver.studio().keys()->keysOf(QStringLiteral("new")), QStringList{QStringLiteral("Ctrl+O")});
+    QVERIFY(driver.studio().keys()->keysOf(QStringLiteral("import")).isEmpty());
+    QTRY_VERIFY(driver.shows(QStringLiteral("has lost its key")));
+    QCOMPARE(settings.value(QStringLiteral("keys/new")).toString(), QStringLiteral("Ctrl+O"));
+    driver.key(Qt::Key_Escape);
+    driver.key(Qt::Key_N, Qt::ControlModifier); // means nothing any more
+    driver.key(Qt::Key_O, Qt::ControlModifier);
+    QTRY_COMPARE(driver.studio().library()->count(), 1);
+    QTRY_VERIFY(driver.studio().draft()->isOpen());
 }
 
 void TestStudioShell::logIsShown()
