@@ -6,6 +6,7 @@
 #include "app/cli/bench_floor.h"
 #include "app/engine_host.h"
 #include "app/model_session.h"
+#include "app/studio/cpu_agreement.h"
 #include "engine/error.h"
 
 #include <algorithm>
@@ -17,8 +18,6 @@ namespace palimpsest::studio {
 
 namespace {
 
-/// From here on the speed of a CPU is measured before it is taken: the demo model has 29 MB.
-constexpr std::int64_t kLargeBytes = 2LL << 30;
 /// Weights are repacked while they are loaded, and caches and canvases come on top (measured on the demo model and on
 /// random weights).
 constexpr double kMemoryFactor = 1.25;
@@ -83,7 +82,7 @@ ModelCheck checkModel(const ModelOptions &options, const std::function<bool(Chec
         check.whyNotCuda = whyNotCuda(model.backend.moduleFolders).value_or("");
         check.onCpu = !check.whyNotCuda.empty();
     }
-    if (check.onCpu && check.weightBytes > kLargeBytes) {
+    if (check.onCpu && check.weightBytes >= kLargeModelBytes) {
         begin(CheckStage::Speed);
         check.secondsAStep = cpuSecondsAStep(config, model.backend.threads);
     }

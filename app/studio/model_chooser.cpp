@@ -20,6 +20,7 @@ namespace {
 constexpr QLatin1String kModel("model");
 constexpr QLatin1String kRecent("models/recent");
 constexpr QLatin1String kDevice("models/device");
+constexpr QLatin1String kOnCpu("models/onCpu");
 constexpr qsizetype kMostRecent = 8;
 
 QString pathOf(const QString &folder)
@@ -210,6 +211,8 @@ void ModelChooser::use()
     while (m_recent.size() > kMostRecent)
         m_recent.removeLast();
     Q_EMIT recentChanged();
+    if (m_settings != nullptr && m_check->isSlow()) // they were told, and want it: no start asks again
+        m_settings->setValue(kOnCpu, m_folder);
     m_before = m_inUse;
     load(m_folder);
 }

@@ -5,6 +5,7 @@
 #include "app/cli/studio_start.h"
 #include "app/error_mapping.h"
 #include "app/settings.h"
+#include "app/studio/cpu_agreement.h"
 #include "app/studio/single_instance.h"
 #include "app/studio/studio_options.h"
 #include "app/studio/studio_window.h"
@@ -98,8 +99,13 @@ int run(int argc, char **argv, const StudioOptions &options, const std::shared_p
     choice.onFinished = [metrics = extras.metrics](const FinishedRun &finished) {
         metrics->runFinished(finished);
     };
-    StudioWindow window(std::make_unique<EngineHost>(engineLoader(std::move(choice))), options.store, &settings,
-                        std::move(extras));
+    EngineLoader loader = [load = engineLoader(std::move(choice)), model = extras.model,
+                           agreed = settings.value(QStringLiteral("models/onCpu")).toString().toStdString()](
+                              const LoadProgress &progress) {
+        requireAgreement(model, agreed);
+        return load(progress);
+    };
+    StudioWindow window(std::make_unique<EngineHost>(std::move(loader)), options.store, &settings, std::move(extras));
     if (window.window() == nullptr)
         return static_cast<int>(ExitCode::Internal);
     logTimes(window, sinceStart);

@@ -10,7 +10,7 @@ T.Button {
     id: root
 
     required property KeyMap map
-    required property string action
+    required property string actionId
     required property string keys
     property bool waiting: false
     signal assigned(string keys)

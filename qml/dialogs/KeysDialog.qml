@@ -43,10 +43,10 @@ StudioDialog {
             required property var modelData
             width: ListView.view.width - 16
             map: root.studio.keys
-            action: modelData.id
+            actionId: modelData.id
             text: modelData.text
             keys: root.studio.keys.entries.length > 0 ? root.studio.keys.shownKeysOf(modelData.id) : "" // read again with the map
-            onAssigned: (keys) => root.assign(action, keys)
+            onAssigned: (keys) => root.assign(actionId, keys)
         }
     }
     Note {

@@ -102,6 +102,7 @@ class TestStudioProgram : public QObject
 private Q_SLOTS:
     void opensTheWindowAndTheModelSoon();
     void opensFilesAndTakesThoseOfASecondStart();
+    void aLargeModelIsNotPutOnTheCpuUnaskedF085();
     void helpNeedsNoDisplay_data();
     void helpNeedsNoDisplay();
     void saysThatThereIsNoDisplay();
@@ -138,6 +139,19 @@ void TestStudioProgram::opensFilesAndTakesThoseOfASecondStart()
     Started third(other);
     third.start(QStringLiteral("palimpsest-studio"), {QStringLiteral("--verbose")});
     QVERIFY2(third.says(QStringLiteral("the window stood after")), qPrintable(third.output()));
+}
+
+void TestStudioProgram::aLargeModelIsNotPutOnTheCpuUnaskedF085()
+{
+    const QTemporaryDir home;
+    QFile weights(home.filePath(QStringLiteral("model.safetensors")));
+    QVERIFY(weights.open(QIODevice::WriteOnly));
+    QVERIFY(weights.resize(3LL << 30)); // a hole in the file takes no room on the disk
+    qputenv("CUDA_VISIBLE_DEVICES", "");
+    Started studio(home);
+    studio.start(QStringLiteral("palimpsest-studio"),
+                 {QStringLiteral("--verbose"), QStringLiteral("--model"), home.path()});
+    QVERIFY2(studio.says(QStringLiteral("no graphics card can be used")), qPrintable(studio.output()));
 }
 
 void TestStudioProgram::helpNeedsNoDisplay_data()
