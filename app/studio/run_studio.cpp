@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "app/cli/command.h"
+#include "app/cli/interrupts.h"
 #include "app/cli/studio_start.h"
 #include "app/error_mapping.h"
 #include "app/settings.h"
@@ -23,6 +24,7 @@
 #include <new>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <stop_token>
 
 Q_IMPORT_QML_PLUGIN(Palimpsest_StudioPlugin)
 Q_IMPORT_QML_PLUGIN(PalimpsestPlugin)
@@ -69,7 +71,7 @@ ModelOptions modelOptions(ModelOptions options, const QSettings &settings)
 }
 
 int run(int argc, char **argv, const StudioOptions &options, const std::shared_ptr<LogSink> &log,
-        const QElapsedTimer &sinceStart)
+        const std::stop_token &stop, const QElapsedTimer &sinceStart)
 {
     if (!cli::hasDisplay()) {
         throw Error(ErrorKind::InvalidArgument,
@@ -112,6 +114,9 @@ int run(int argc, char **argv, const StudioOptions &options, const std::shared_p
     QObject::connect(&instance, &SingleInstance::asked, &application,
                      [&window](const QStringList &asked) { window.open(asked); });
     window.open(files);
+    const std::stop_callback quit(stop, [] { // at the end of a session, drafts are saved as at any other
+        QMetaObject::invokeMethod(QCoreApplication::instance(), "quit", Qt::QueuedConnection);
+    });
     return QGuiApplication::exec();
 }
 
@@ -126,7 +131,9 @@ int runStudio(int argc, char **argv)
         if (const int *code = std::get_if<int>(&parsed))
             return *code;
         const auto &options = std::get<StudioOptions>(parsed);
-        return run(argc, argv, options, installLog(options.verbose), sinceStart);
+        cli::Interrupts interrupts;
+        interrupts.arm();
+        return run(argc, argv, options, installLog(options.verbose), interrupts.token(), sinceStart);
     } catch (const Error &error) {
         cli::printNote(error.what());
         return static_cast<int>(exitCodeOf(error.kind()));

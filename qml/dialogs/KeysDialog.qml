@@ -29,24 +29,29 @@ StudioDialog {
         clip: true
         boundsBehavior: Flickable.StopAtBounds
         model: root.studio.keys.actions
-        section.property: "modelData.group"
-        section.delegate: SectionTitle {
-            required property string section
-            width: ListView.view.width - 16
-            height: 34
-            text: section
-        }
         Accessible.role: Accessible.List
         Accessible.name: qsTr("Keys")
         ScrollBar.vertical: ScrollBar {}
-        delegate: KeyRow {
+        delegate: Column {
+            id: entry
             required property var modelData
+            required property int index
+            readonly property bool opensGroup: index === 0 || root.studio.keys.actions[index - 1].group !== modelData.group
             width: ListView.view.width - 16
-            map: root.studio.keys
-            actionId: modelData.id
-            text: modelData.text
-            keys: root.studio.keys.entries.length > 0 ? root.studio.keys.shownKeysOf(modelData.id) : "" // read again with the map
-            onAssigned: (keys) => root.assign(actionId, keys)
+            SectionTitle {
+                width: parent.width
+                height: 34
+                visible: entry.opensGroup
+                text: entry.modelData.group
+            }
+            KeyRow {
+                width: parent.width
+                map: root.studio.keys
+                actionId: entry.modelData.id
+                text: entry.modelData.text
+                keys: root.studio.keys.entries.length > 0 ? root.studio.keys.shownKeysOf(actionId) : "" // read again with the map
+                onAssigned: (keys) => root.assign(actionId, keys)
+            }
         }
     }
     Note {

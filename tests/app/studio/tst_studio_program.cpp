@@ -55,6 +55,7 @@ public:
             m_output += QString::fromUtf8(m_process.readAll());
         return m_output.contains(text);
     }
+    void signal(int number) const { ::kill(static_cast<pid_t>(m_process.processId()), number); }
     int ended()
     {
         const bool done = m_process.waitForFinished(kPatienceMs);
@@ -102,6 +103,7 @@ class TestStudioProgram : public QObject
 private Q_SLOTS:
     void opensTheWindowAndTheModelSoon();
     void opensFilesAndTakesThoseOfASecondStart();
+    void endsInOrderAtASignal();
     void aLargeModelIsNotPutOnTheCpuUnaskedF085();
     void helpNeedsNoDisplay_data();
     void helpNeedsNoDisplay();
@@ -139,6 +141,17 @@ void TestStudioProgram::opensFilesAndTakesThoseOfASecondStart()
     Started third(other);
     third.start(QStringLiteral("palimpsest-studio"), {QStringLiteral("--verbose")});
     QVERIFY2(third.says(QStringLiteral("the window stood after")), qPrintable(third.output()));
+}
+
+void TestStudioProgram::endsInOrderAtASignal()
+{
+    const QTemporaryDir home;
+    Started studio(home);
+    studio.start(QStringLiteral("palimpsest-studio"), {QStringLiteral("--verbose")});
+    QVERIFY2(studio.says(QStringLiteral("the window stood after")), qPrintable(studio.output()));
+    studio.signal(SIGTERM);
+    QCOMPARE(studio.ended(), 0);
+    QVERIFY(QFile::exists(home.filePath(QStringLiteral("palimpsest/settings.ini")))); // the window was remembered
 }
 
 void TestStudioProgram::aLargeModelIsNotPutOnTheCpuUnaskedF085()
