@@ -13,7 +13,9 @@ ApplicationWindow {
 
     required property Studio studio
     readonly property DraftView draft: studio.draft
-    property bool inspectorShown: width > 1080
+    /// 1: shown, 0: hidden, as the writer wants it; -1: where there is room.
+    property int inspectorChoice: -1
+    readonly property bool inspectorShown: inspectorChoice < 0 ? width > 1080 : inspectorChoice > 0
     property bool libraryShown: true
     property alias inspectorTab: inspector.tab
 
@@ -33,7 +35,7 @@ ApplicationWindow {
         studio: root.studio
         library: library
         page: page
-        onInspectorToggled: root.inspectorShown = !root.inspectorShown
+        onInspectorToggled: root.inspectorChoice = root.inspectorShown ? 0 : 1
         onImportWanted: importDialog.open()
         onExportWanted: root.openExport(root.draft.document, root.draft.title)
         onKeysWanted: keysDialog.open()
@@ -57,11 +59,11 @@ ApplicationWindow {
         visibility = visibility === Window.FullScreen ? Window.AutomaticVisibility : Window.FullScreen
     }
     function showAsk() {
-        inspectorShown = true
+        inspectorChoice = 1
         inspector.showAsk()
     }
     function showModel() {
-        inspectorShown = true
+        inspectorChoice = 1
         inspector.tab = inspector.modelTab
     }
     function askErase(id, title) {
@@ -186,7 +188,7 @@ ApplicationWindow {
         onModelWanted: root.showModel()
         onChooseModelWanted: modelDialog.ask()
         onLibraryToggled: root.libraryShown = !root.libraryShown
-        onInspectorToggled: root.inspectorShown = !root.inspectorShown
+        onInspectorToggled: root.inspectorChoice = root.inspectorShown ? 0 : 1
         onFullScreenToggled: root.toggleFullScreen()
         onSettingsWanted: settingsDialog.open()
         onLogWanted: logDialog.open()

@@ -18,18 +18,18 @@ namespace palimpsest::studio {
 namespace {
 
 /// Properties of the window that are kept: whether its panes are shown, and which tab.
-constexpr std::array kShownParts{"libraryShown", "inspectorShown", "inspectorTab"};
+constexpr std::array kShownParts{"libraryShown", "inspectorChoice", "inspectorTab"};
 
 } // namespace
 
 StudioWindow::StudioWindow(std::unique_ptr<EngineHost> engine, documents::StoreOptions store, QSettings *settings,
                            StudioExtras extras)
-    : m_settings(settings),
-      m_studio(std::make_unique<Studio>(std::move(engine), std::move(store), settings, std::move(extras))),
-      m_engine(std::make_unique<QQmlApplicationEngine>())
+    : m_settings(settings)
 {
-    QCoreApplication::installTranslator(&m_plurals);
+    QCoreApplication::installTranslator(&m_plurals); // first: the library reads its rows at once, on another thread
     Theme::provide(&m_theme);
+    m_studio = std::make_unique<Studio>(std::move(engine), std::move(store), settings, std::move(extras));
+    m_engine = std::make_unique<QQmlApplicationEngine>();
     restore();
     m_engine->addImportPath(QStringLiteral("qrc:/qt/qml"));
     m_engine->setInitialProperties({{QStringLiteral("studio"), QVariant::fromValue(m_studio.get())}});
@@ -66,12 +66,21 @@ void StudioWindow::restore()
 void StudioWindow::restoreWindow()
 {
     QQuickWindow *shown = window();
-    if (m_settings == nullptr || shown == nullptr)
+    if (shown == nullptr)
+        return;
+    const QSize room = shown->screen()->availableSize(); // with large letters it is smaller than it looks
+    shown->resize(shown->size().boundedTo(room).expandedTo(shown->minimumSize()));
+    QObject::connect(shown, &QWindow::visibilityChanged, shown, [this](QWindow::Visibility visibility) {
+        if (visibility != QWindow::Hidden) // as it is when the program ends
+            m_visibility = visibility;
+    });
+    if (m_settings == nullptr)
         return;
     const QRect geometry = m_settings->value(QStringLiteral("window/geometry")).toRect();
-    const bool isOnAScreen =
-        std::any_of(QGuiApplication::screens().cbegin(), QGuiApplication::screens().cend(),
-                    [&geometry](const QScreen *screen) { return screen->availableGeometry().intersects(geometry); });
+    const auto screens = QGuiApplication::screens();
+    const bool isOnAScreen = std::any_of(screens.begin(), screens.end(), [&geometry](const QScreen *screen) {
+        return screen->availableGeometry().intersects(geometry);
+    });
     if (geometry.isValid() && isOnAScreen) // a second screen may be gone
         shown->setGeometry(geometry);
     if (m_settings->value(QStringLiteral("window/maximized")).toBool())
@@ -92,9 +101,9 @@ void StudioWindow::remember() const
     m_settings->setValue(QStringLiteral("look/pageZoom"), m_theme.pageZoom());
     m_settings->setValue(QStringLiteral("look/entropyShown"), m_studio->draft()->page()->entropyShown());
     if (const QQuickWindow *shown = window()) {
-        if (shown->visibility() == QWindow::Windowed)
+        if (m_visibility == QWindow::Windowed)
             m_settings->setValue(QStringLiteral("window/geometry"), shown->geometry());
-        m_settings->setValue(QStringLiteral("window/maximized"), shown->visibility() == QWindow::Maximized);
+        m_settings->setValue(QStringLiteral("window/maximized"), m_visibility == QWindow::Maximized);
         for (const char *name : kShownParts)
             m_settings->setValue(QStringLiteral("window/") + QLatin1String(name), shown->property(name).toInt());
     }

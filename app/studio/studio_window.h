@@ -10,6 +10,7 @@
 #include <QQmlApplicationEngine>
 #include <QSettings>
 #include <QStringList>
+#include <QWindow>
 
 #include <memory>
 
@@ -24,7 +25,7 @@ class StudioWindow
 public:
     /// `settings` is not owned; null: nothing is remembered. Kept there: `look/scheme` (0 system, 1 light, 2 dark),
     /// `look/reducedMotion`, `look/pageZoom` (0.5 to 3), `look/entropyShown`, `window/geometry`, `window/maximized`,
-    /// `window/libraryShown`, `window/inspectorShown`, `window/inspectorTab`, `window/document` (the one that was
+    /// `window/libraryShown`, `window/inspectorChoice`, `window/inspectorTab`, `window/document` (the one that was
     /// open); besides what KeyMap, ModelChooser, ServerView and Tour keep.
     StudioWindow(std::unique_ptr<EngineHost> engine, documents::StoreOptions store, QSettings *settings,
                  StudioExtras extras = {});
@@ -46,6 +47,7 @@ private:
     void remember() const;
 
     QSettings *m_settings;
+    QWindow::Visibility m_visibility = QWindow::Windowed; ///< the last one in which it was seen
     EnglishPlurals m_plurals;
     Theme m_theme{nullptr};
     std::unique_ptr<Studio> m_studio;

@@ -25,7 +25,7 @@ StudioDialog {
     ListView {
         id: list
         width: parent.width
-        height: 440
+        height: root.roomFor(440)
         clip: true
         boundsBehavior: Flickable.StopAtBounds
         model: root.studio.keys.actions

@@ -18,7 +18,7 @@ StudioDialog {
     ListView {
         id: list
         width: parent.width
-        height: 420
+        height: root.roomFor(420)
         clip: true
         spacing: 4
         activeFocusOnTab: true

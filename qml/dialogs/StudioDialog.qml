@@ -12,6 +12,11 @@ Popup {
     property string heading: ""
     default property alias items: column.data
 
+    /// The height of a list that would be so high in a large window.
+    function roomFor(height) {
+        return parent ? Math.max(120, Math.min(height, parent.height - 240)) : height
+    }
+
     anchors.centerIn: parent
     modal: true
     focus: true

@@ -7,7 +7,9 @@
 #include <QFile>
 #include <QProcess>
 #include <QProcessEnvironment>
+#include <QRect>
 #include <QRegularExpression>
+#include <QSettings>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -151,7 +153,8 @@ void TestStudioProgram::endsInOrderAtASignal()
     QVERIFY2(studio.says(QStringLiteral("the window stood after")), qPrintable(studio.output()));
     studio.signal(SIGTERM);
     QCOMPARE(studio.ended(), 0);
-    QVERIFY(QFile::exists(home.filePath(QStringLiteral("palimpsest/settings.ini")))); // the window was remembered
+    const QSettings settings(home.filePath(QStringLiteral("palimpsest/settings.ini")), QSettings::IniFormat);
+    QVERIFY(settings.value(QStringLiteral("window/geometry")).toRect().isValid()); // the window was remembered
 }
 
 void TestStudioProgram::aLargeModelIsNotPutOnTheCpuUnaskedF085()
