@@ -33,6 +33,7 @@ __global__ void __launch_bounds__(kRowThreads) combineKernel(const MoeCombineArg
     const std::int64_t first = token * args.hidden;
     const auto slotCount = static_cast<int>(args.slotsPerToken);
 
+    const EarlyRow<kVectors> residual(args.x + first, args.hidden);
     RowVectors<kVectors> dense(args.hidden);
     RowVectors<kVectors> experts(args.hidden);
     dense.forEach([&](float4 &v, int index) {
@@ -58,9 +59,9 @@ __global__ void __launch_bounds__(kRowThreads) combineKernel(const MoeCombineArg
     }
     const float bothInverse = both.inverseRms(args.epsilon, scratch[2]);
     RowVectors<kVectors> &x = both;
-    x.forEach([&](float4 &v, int index) {
+    x.forEachPlace([&](float4 &v, int index, int place) {
         const float4 branch = normalised(v, bothInverse, args.sumWeight, index);
-        v = scaled(added(loadVector(args.x + first, index), branch), args.scale);
+        v = scaled(added(residual.at(index, place), branch), args.scale);
         storeVector(args.x + first, index, v);
     });
 

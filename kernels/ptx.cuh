@@ -44,6 +44,14 @@ __device__ __forceinline__ std::uint32_t sharedAddress(const void *pointer)
     return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
+/// The value of the warp's first lane. What is the same in all lanes anyway is then known to be so, and may be kept in
+/// uniform registers, where matrix instructions take their descriptors from. For whole warps.
+template <typename T>
+__device__ __forceinline__ T uniform(T value)
+{
+    return __shfl_sync(0xFFFFFFFFU, value, 0);
+}
+
 /// Four 8x8 matrices of 16-bit elements; lane l gives the address of row l % 8 of matrix l / 8.
 __device__ __forceinline__ void loadMatrix4(std::uint32_t (&out)[4], std::uint32_t address)
 {

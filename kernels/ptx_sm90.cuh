@@ -136,6 +136,15 @@ __device__ __forceinline__ void wgmmaWait()
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
 }
 
+/// Behind a wait: nothing that reads the sums moves in front of it.
+template <int kCount>
+__device__ __forceinline__ void settle(float (&sums)[kCount])
+{
+#pragma unroll
+    for (float &sum : sums)
+        asm volatile("" : "+f"(sum)::"memory");
+}
+
 /// d[64x256] += a[64x16] * b[16x256] by four warps: bf16 from shared memory, fp32 sums. b has its inputs contiguous; a
 /// too, or (kTransposedA = 1) its outputs.
 template <int kTransposedA>

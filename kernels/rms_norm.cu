@@ -35,12 +35,12 @@ __global__ __launch_bounds__(kRowThreads) void residualNormKernel(const Residual
     __shared__ float scratch[kRowThreads / 32];
     const std::int64_t start = static_cast<std::int64_t>(blockIdx.x) * args.columns;
     const std::int64_t partStride = args.rows * args.columns;
+    const EarlyRow<kVectors> x(args.x + start, args.columns);
     RowVectors<kVectors> row(args.columns);
     row.forEach([&](float4 &v, int index) { v = sumOfParts(args.branch + start, args.parts, partStride, index); });
     const float branchInverse = row.inverseRms(args.epsilon, branchScratch);
-    row.forEach([&](float4 &v, int index) {
-        const float4 sum =
-            added(loadVector(args.x + start, index), normalised(v, branchInverse, args.branchWeight, index));
+    row.forEachPlace([&](float4 &v, int index, int place) {
+        const float4 sum = added(x.at(index, place), normalised(v, branchInverse, args.branchWeight, index));
         v = scaled(sum, args.scale);
         storeVector(args.x + start, index, v);
     });

@@ -37,6 +37,18 @@ struct RowVectors
         }
     }
 
+    /// The same with the place in `values` behind the index.
+    template <typename Body>
+    __device__ __forceinline__ void forEachPlace(Body body)
+    {
+#pragma unroll
+        for (int i = 0; i < kVectors; ++i) {
+            const int index = static_cast<int>(threadIdx.x) + i * kRowThreads;
+            if (index < vectorCount)
+                body(values[i], index, i);
+        }
+    }
+
     /// (mean(v^2) + epsilon)^-0.5 of the row; a barrier. `scratch`: [kRowThreads / 32].
     __device__ __forceinline__ float inverseRms(float epsilon, float *scratch)
     {
@@ -51,6 +63,39 @@ __device__ __forceinline__ float4 loadVector(const float *row, int index)
 {
     return reinterpret_cast<const float4 *>(row)[index];
 }
+
+/// A row that is needed only behind a reduction over others: read before it where there are registers for that, so that
+/// its latency does not come on top.
+template <int kVectors>
+class EarlyRow
+{
+public:
+    __device__ EarlyRow(const float *row, std::int64_t columns) : m_row(row)
+    {
+        if constexpr (kIsEarly) {
+#pragma unroll
+            for (int i = 0; i < kVectors; ++i) {
+                const int index = static_cast<int>(threadIdx.x) + i * kRowThreads;
+                if (index < static_cast<int>(columns / 4))
+                    m_values[i] = loadVector(row, index);
+            }
+        }
+    }
+
+    /// The vector of a place and index of RowVectors::forEachPlace().
+    __device__ __forceinline__ float4 at(int index, int place) const
+    {
+        if constexpr (kIsEarly)
+            return m_values[place];
+        else
+            return loadVector(m_row, index);
+    }
+
+private:
+    static constexpr bool kIsEarly = kVectors <= 3;
+    const float *m_row;
+    float4 m_values[kIsEarly ? kVectors : 1];
+};
 
 __device__ __forceinline__ void storeVector(float *row, int index, const float4 &value)
 {

@@ -32,20 +32,24 @@ namespace palimpsest::kernels::w4 {
 constexpr int kTokenPad =
     16; // bytes behind a token's row in a stage: the 8 rows of an ldmatrix fall into different banks
 
+/// Lies in shared memory, hence without initial values.
 struct Item
 {
-    int expert = 0;
-    int firstBlock = 0;
-    int blocks = 0; // <= warps
-    int firstPosition = 0;
-    int tokens = 0;             // 0: no such item
-    bool sharesWeights = false; // with the expert's other token tiles
+    int expert;
+    int firstBlock;
+    int blocks; // <= warps
+    int firstPosition;
+    int tokens;         // 0: no such item
+    bool sharesWeights; // with the expert's other token tiles
 };
 
+constexpr int kListedItems = 32;
+
 /// The experts in order of falling size of their items, in shared memory: where their positions begin, how many they
-/// are, and how many token tiles all before them have.
+/// are, and how many token tiles all before them have; and this block's first items, which all its warps ask for.
 struct Schedule
 {
+    Item items[kListedItems];
     std::int32_t expert[kMaxExperts];
     std::int32_t position[kMaxExperts];
     std::int32_t count[kMaxExperts];
@@ -116,10 +120,9 @@ __device__ inline void rankExperts(Schedule &schedule, const Problem &problem)
     __syncthreads();
 }
 
-/// All threads of the block; ends with a barrier.
-__device__ inline void buildSchedule(Schedule &schedule, const Problem &problem)
+/// Adds up the ranked experts' tiles. All threads of the block; ends with a barrier.
+__device__ inline void placeTiles(Schedule &schedule, const Problem &problem)
 {
-    rankExperts(schedule, problem);
     if (threadIdx.x < 32) {
         const int lane = static_cast<int>(threadIdx.x);
         int total = 0;
@@ -144,7 +147,7 @@ __device__ inline void buildSchedule(Schedule &schedule, const Problem &problem)
 /// among the largest of one round gets one of the smallest of the next; row tiles with fewer blocks than the others
 /// come last of all. In order of expert, row tile, token tile: the tiles that share weights are neighbours in time, so
 /// all but the first find them in the second-level cache.
-__device__ inline Item itemOfRound(const Schedule &schedule, const Problem &problem, int round)
+__device__ inline Item findItem(const Schedule &schedule, const Problem &problem, int round)
 {
     const auto grid = static_cast<int>(gridDim.x);
     const auto block = static_cast<int>(blockIdx.x);
@@ -179,6 +182,25 @@ __device__ inline Item itemOfRound(const Schedule &schedule, const Problem &prob
     item.firstPosition = schedule.position[low] + firstToken;
     item.tokens = min(perTile, count - firstToken);
     item.sharesWeights = tiles > 1;
+    return item;
+}
+
+/// All threads of the block; ends with a barrier.
+__device__ inline void buildSchedule(Schedule &schedule, const Problem &problem)
+{
+    rankExperts(schedule, problem);
+    placeTiles(schedule, problem);
+    if (threadIdx.x < kListedItems)
+        schedule.items[threadIdx.x] = findItem(schedule, problem, static_cast<int>(threadIdx.x));
+    __syncthreads();
+}
+
+/// findItem(), looked up where it is listed; for whole warps.
+__device__ inline Item itemOfRound(const Schedule &schedule, const Problem &problem, int round)
+{
+    Item item = round < kListedItems ? schedule.items[round] : findItem(schedule, problem, round);
+    item.tokens = ptx::uniform(item.tokens);
+    item.blocks = ptx::uniform(item.blocks);
     return item;
 }
 
@@ -271,11 +293,19 @@ __device__ void multiplyGroup(float (&total)[2][kTiles][4], const std::uint8_t *
     }
 }
 
+// An epilogue stores what a lane has of an item's sums; `Places` is what it has to look up for that, early if it can.
+
 /// gelu(gate) * up as bf16; W4RowOrder::GateUp. `out` is [positions, outputs], outputs = half of the weights' rows.
 struct GateUpEpilogue
 {
     template <int kTiles>
-    __device__ static void store(const Problem &problem, const Item &item, int block,
+    struct Places
+    {
+        __device__ Places(const Problem &, const Item &, int) {}
+    };
+
+    template <int kTiles>
+    __device__ static void store(const Problem &problem, const Item &item, int block, const Places<kTiles> &,
                                  const float (&total)[2][kTiles][4], int lane)
     {
         const int column = block * 16 + (lane >> 2) * 2;
@@ -308,8 +338,28 @@ __device__ Out converted(float value)
 template <typename Out>
 struct PlainEpilogue
 {
+    /// The output's rows.
     template <int kTiles>
-    __device__ static void store(const Problem &problem, const Item &item, int block,
+    struct Places
+    {
+        std::int32_t rows[kTiles][2];
+
+        __device__ Places(const Problem &problem, const Item &item, int lane)
+        {
+#pragma unroll
+            for (int n = 0; n < kTiles; ++n) {
+#pragma unroll
+                for (int c = 0; c < 2; ++c) {
+                    const int token = n * 8 + (lane & 3) * 2 + c;
+                    const int position = item.firstPosition + min(token, item.tokens - 1);
+                    rows[n][c] = problem.scatterOutput != 0 ? problem.slots[position] : position;
+                }
+            }
+        }
+    };
+
+    template <int kTiles>
+    __device__ static void store(const Problem &problem, const Item &item, int block, const Places<kTiles> &places,
                                  const float (&total)[2][kTiles][4], int lane)
     {
         struct alignas(4 * sizeof(Out)) Four
@@ -318,16 +368,6 @@ struct PlainEpilogue
         };
         const std::int64_t column = block * kW4BlockRows + (lane >> 2) * 4;
         const bool whole = problem.outputs % 4 == 0 && column + 4 <= problem.outputs;
-        std::int32_t rows[kTiles][2]; // all at once: one latency
-#pragma unroll
-        for (int n = 0; n < kTiles; ++n) {
-#pragma unroll
-            for (int c = 0; c < 2; ++c) {
-                const int token = n * 8 + (lane & 3) * 2 + c;
-                const int position = item.firstPosition + min(token, item.tokens - 1);
-                rows[n][c] = problem.scatterOutput != 0 ? problem.slots[position] : position;
-            }
-        }
 #pragma unroll
         for (int n = 0; n < kTiles; ++n) {
 #pragma unroll
@@ -335,7 +375,7 @@ struct PlainEpilogue
                 if (n * 8 + (lane & 3) * 2 + c >= item.tokens)
                     continue;
                 Out *out =
-                    static_cast<Out *>(problem.out) + static_cast<std::int64_t>(rows[n][c]) * problem.outputs + column;
+                    static_cast<Out *>(problem.out) + static_cast<std::int64_t>(places.rows[n][c]) * problem.outputs + column;
                 const Four four = {{converted<Out>(total[0][n][c]), converted<Out>(total[0][n][c + 2]),
                                     converted<Out>(total[1][n][c]), converted<Out>(total[1][n][c + 2])}};
                 if (whole) {
@@ -354,23 +394,36 @@ struct PlainEpilogue
 template <int kGroup, int kTiles, typename Epilogue, typename Feed>
 __device__ void consumeItem(const Problem &problem, const Item &item, Feed &feed, int warp, int lane)
 {
+    using Places = typename Epilogue::template Places<kTiles>;
+    // With few tokens there are registers for what the epilogue looks up: its latency passes behind the products.
+    constexpr bool kEarly = kTiles <= 4;
     const int groups = problem.columns / kGroup;
     const bool busy = warp < item.blocks;
     float total[2][kTiles][4] = {};
-    for (int first = 0; first < groups; first += kStageGroups<kGroup>) {
-        const std::uint8_t *stage = feed.acquire();
-        const std::uint8_t *block = stage + warp * kBlockBytes<kGroup>;
-        const std::uint32_t tokens = ptx::sharedAddress(stage + stageWeightBytes<kGroup>(problem.warps));
-        if (busy) {
-            multiplyGroup<kGroup, kTiles>(total, block, tokens, lane);
-            if (kStageGroups<kGroup> == 2 && first + 1 < groups)
-                multiplyGroup<kGroup, kTiles>(total, block + problem.warps * kBlockBytes<kGroup>, tokens + kGroup * 2,
-                                              lane);
+    const auto multiply = [&] {
+        for (int first = 0; first < groups; first += kStageGroups<kGroup>) {
+            const std::uint8_t *stage = feed.acquire();
+            const std::uint8_t *block = stage + warp * kBlockBytes<kGroup>;
+            const std::uint32_t tokens = ptx::sharedAddress(stage + stageWeightBytes<kGroup>(problem.warps));
+            if (busy) {
+                multiplyGroup<kGroup, kTiles>(total, block, tokens, lane);
+                if (kStageGroups<kGroup> == 2 && first + 1 < groups)
+                    multiplyGroup<kGroup, kTiles>(total, block + problem.warps * kBlockBytes<kGroup>,
+                                                  tokens + kGroup * 2, lane);
+            }
+            feed.release();
         }
-        feed.release();
+    };
+    if constexpr (kEarly) {
+        const Places places(problem, item, lane);
+        multiply();
+        if (busy)
+            Epilogue::store(problem, item, item.firstBlock + warp, places, total, lane);
+    } else {
+        multiply();
+        if (busy)
+            Epilogue::store(problem, item, item.firstBlock + warp, Places(problem, item, lane), total, lane);
     }
-    if (busy)
-        Epilogue::store(problem, item, item.firstBlock + warp, total, lane);
 }
 
 /// The smallest instantiated number of token tiles that holds the item: fewer tiles, fewer wasted products.
@@ -392,6 +445,25 @@ __device__ void consume(const Problem &problem, const Item &item, Feed &feed, in
     default:
         return consumeItem<kGroup, 8, Epilogue>(problem, item, feed, warp, lane);
     }
+}
+
+/// Calls launch.operator()<group size, epilogue>() for a product.
+template <typename Launch>
+cudaError_t launchFor(Product product, Launch launch)
+{
+    switch (product) {
+    case Product::GateUp128:
+        return launch.template operator()<128, GateUpEpilogue>();
+    case Product::Plain64Bf16:
+        return launch.template operator()<64, PlainEpilogue<Bf16>>();
+    case Product::Plain64Float:
+        return launch.template operator()<64, PlainEpilogue<float>>();
+    case Product::Plain128Bf16:
+        return launch.template operator()<128, PlainEpilogue<Bf16>>();
+    case Product::Plain128Float:
+        return launch.template operator()<128, PlainEpilogue<float>>();
+    }
+    return cudaErrorInvalidValue;
 }
 
 } // namespace palimpsest::kernels::w4

@@ -36,19 +36,9 @@ cudaError_t launch(Problem problem, std::int64_t mostItems, const Device &device
 cudaError_t launchWarpgroup(Product product, Problem problem, std::int64_t mostItems, const Device &device,
                             cudaStream_t stream)
 {
-    switch (product) {
-    case Product::GateUp128:
-        return launch<128, GateUpEpilogue>(problem, mostItems, device, stream);
-    case Product::Plain64Bf16:
-        return launch<64, PlainEpilogue<Bf16>>(problem, mostItems, device, stream);
-    case Product::Plain64Float:
-        return launch<64, PlainEpilogue<float>>(problem, mostItems, device, stream);
-    case Product::Plain128Bf16:
-        return launch<128, PlainEpilogue<Bf16>>(problem, mostItems, device, stream);
-    case Product::Plain128Float:
-        return launch<128, PlainEpilogue<float>>(problem, mostItems, device, stream);
-    }
-    return cudaErrorInvalidValue;
+    return launchFor(product, [&]<int kGroup, typename Epilogue>() {
+        return launch<kGroup, Epilogue>(problem, mostItems, device, stream);
+    });
 }
 
 } // namespace palimpsest::kernels::w4

@@ -51,13 +51,17 @@ class WarpgroupRing
 {
 public:
     __device__ WarpgroupRing(WarpgroupBarriers &barriers, const std::uint8_t *stages, int count, int lane)
-        : m_barriers(barriers), m_stages(stages), m_count(count), m_lane(lane)
+        : m_full(ptx::sharedAddress(barriers.full)),
+          m_empty(ptx::sharedAddress(barriers.empty)),
+          m_stages(stages),
+          m_count(count),
+          m_lane(lane)
     {
     }
 
     __device__ const std::uint8_t *acquire()
     {
-        ptx::barrierWait(ptx::sharedAddress(&m_barriers.full[m_next.stage]), m_next.parity);
+        ptx::barrierWait(m_full + static_cast<std::uint32_t>(m_next.stage) * 8U, m_next.parity);
         const std::uint8_t *stage = m_stages + m_next.stage * kWarpgroupStageBytes<kGroup>;
         m_next.advance(m_count);
         return stage;
@@ -67,12 +71,13 @@ public:
     {
         __syncwarp();
         if (m_lane == 0)
-            ptx::barrierArrive(ptx::sharedAddress(&m_barriers.empty[m_oldest.stage]));
+            ptx::barrierArrive(m_empty + static_cast<std::uint32_t>(m_oldest.stage) * 8U);
         m_oldest.advance(m_count);
     }
 
 private:
-    WarpgroupBarriers &m_barriers;
+    std::uint32_t m_full; // shared addresses
+    std::uint32_t m_empty;
     const std::uint8_t *m_stages;
     RingPlace m_next;
     RingPlace m_oldest;
@@ -96,9 +101,10 @@ struct GroupOperands
 #pragma unroll
         for (int k = 0; k < kGroup / 32; ++k)
             nibbles[k] = reinterpret_cast<const uint4 *>(block)[k * 32 + lane];
-        tokens = static_cast<std::uint32_t>(ptx::swizzledMatrix(
+        // Known to be uniform, or every product would fetch its descriptor from ordinary registers.
+        tokens = ptx::uniform(static_cast<std::uint32_t>(ptx::swizzledMatrix(
             ptx::sharedAddress(stage) + static_cast<std::uint32_t>(stageWeightBytes<kGroup>(kWarpgroupBlocks) +
-                                                                   groupOfStage * kGroup / 64 * kHalfStage)));
+                                                                   groupOfStage * kGroup / 64 * kHalfStage))));
         zeros[0][0] = zeroOf(parameters.x);
         zeros[0][1] = zeroOf(parameters.y);
         zeros[1][0] = zeroOf(parameters.z);
@@ -147,6 +153,7 @@ __device__ void multiplyItem(const Problem &problem, const Item &item, Warpgroup
     constexpr int kSpan = kTiles <= 8 ? 4 : 2; // times 16 columns; the most that registers allow
     constexpr int kSpans = kGroup / 16 / kSpan;
     const int groups = problem.columns / kGroup;
+    const typename Epilogue::template Places<kTiles> places(problem, item, lane); // its latency passes behind the products
     float total[2][kTiles][4] = {};
     float sums[2][kTiles * 4] = {};
     std::uint32_t a[2][kSpan][4]; // [place]
@@ -174,16 +181,19 @@ __device__ void multiplyItem(const Problem &problem, const Item &item, Warpgroup
                 operands = GroupOperands<kGroup>(stage, next % kStageGroups<kGroup>, warp, lane);
                 operands.unpackColumns(a[0], 0, 0);
             }
-            if (step == kSpans)
+            if (step == kSpans) {
+                ptx::settle(sums[0]);
                 addScaled(total[0], sums[0], parameters.x, parameters.y);
+            }
         }
         ptx::wgmmaWait<0>();
+        ptx::settle(sums[1]);
         if (next % kStageGroups<kGroup> == 0 || next == groups)
             ring.release();
         addScaled(total[1], sums[1], parameters.z, parameters.w);
     }
     if (warp < item.blocks)
-        Epilogue::store(problem, item, item.firstBlock + warp, total, lane);
+        Epilogue::store(problem, item, item.firstBlock + warp, places, total, lane);
 }
 
 template <int kGroup, typename Epilogue>
@@ -351,7 +361,7 @@ __global__ void __launch_bounds__(kWarpgroups * 128 + kFeeders, 1)
         ptx::waitForPrevious();
     buildSchedule(schedule, problem);
     ptx::letNextStart();
-    const int warp = static_cast<int>(threadIdx.x) / 32;
+    const int warp = ptx::uniform(static_cast<int>(threadIdx.x) / 32);
     const int lane = static_cast<int>(threadIdx.x) % 32;
     if (warp >= kWarpgroups * kWarpgroupWarps) {
         ptx::lowerRegisters<72>();

@@ -236,32 +236,27 @@ void Forward::attend(std::int64_t layer, Role role, const StepShape &shape)
     const LayerConfig &config = m_parts.config.layers[index];
     const Activations &a = m_parts.activations;
     const bool sliding = config.kind == LayerKind::Sliding;
-    if (role == Role::Encoder) {
-        kernels::CausalAttentionArgs args;
+    const auto describe = [&](auto &args) {
         args.sequences = shape.sequences;
         args.rowStride = shape.rowStride;
         args.views = m_parts.inputs.views(config.kind);
-        args.window = sliding ? m_parts.config.slidingWindow : 0;
         args.heads = m_parts.config.attentionHeads;
         args.kvHeads = config.kvHeads;
         args.headDim = config.headDim;
         args.queries = a.queries;
         args.cache = m_parts.pools.of(config.kind).layer(layer);
         args.out = a.attended;
+    };
+    if (role == Role::Encoder) {
+        kernels::CausalAttentionArgs args;
+        describe(args);
+        args.window = sliding ? m_parts.config.slidingWindow : 0;
         launched(kernels::causalAttention(args, m_device.stream()), "attend to the prompt");
     } else {
         kernels::CanvasAttentionArgs args;
-        args.sequences = shape.sequences;
-        args.rowStride = shape.rowStride;
-        args.views = m_parts.inputs.views(config.kind);
+        describe(args);
         args.mostCached = sliding ? std::min(shape.mostCached, m_parts.config.slidingWindow - 1) : shape.mostCached;
-        args.heads = m_parts.config.attentionHeads;
-        args.kvHeads = config.kvHeads;
-        args.headDim = config.headDim;
-        args.queries = a.queries;
-        args.cache = m_parts.pools.of(config.kind).layer(layer);
         args.scratch = a.scratch;
-        args.out = a.attended;
         args.workspace = a.attentionWorkspace;
         launched(kernels::canvasAttention(args, m_device.stream()), "attend to context and canvas");
     }
@@ -353,30 +348,27 @@ void Forward::experts(std::int64_t layer, const StepShape &shape)
     const LayerWeights &weights = weightsOf(layer);
     const ModelConfig &config = m_parts.config;
     const Activations &a = m_parts.activations;
+    const auto describe = [&](auto &args) {
+        args.tokens = shape.rows();
+        args.slotsPerToken = config.expertsPerToken;
+        args.experts = config.expertCount;
+        args.hidden = config.hiddenSize;
+        args.inner = config.expertIntermediateSize;
+        args.expertOffsets = a.expertOffsets;
+        args.slots = a.slots;
+    };
     kernels::MoeGateUpArgs gateUp;
-    gateUp.tokens = shape.rows();
-    gateUp.slotsPerToken = config.expertsPerToken;
-    gateUp.experts = config.expertCount;
-    gateUp.hidden = config.hiddenSize;
-    gateUp.inner = config.expertIntermediateSize;
+    describe(gateUp);
     gateUp.input = a.expertInput;
     gateUp.weights = weights.expertGateUp;
-    gateUp.expertOffsets = a.expertOffsets;
-    gateUp.slots = a.slots;
     gateUp.out = a.expertInner;
     launched(kernels::moeGateUp(gateUp, m_device.stream()), "multiply by the experts' gate and up");
     mark("experts, gate and up");
 
     kernels::MoeDownArgs down;
-    down.tokens = shape.rows();
-    down.slotsPerToken = config.expertsPerToken;
-    down.experts = config.expertCount;
-    down.hidden = config.hiddenSize;
-    down.inner = config.expertIntermediateSize;
+    describe(down);
     down.input = a.expertInner;
     down.weights = weights.expertDown;
-    down.expertOffsets = a.expertOffsets;
-    down.slots = a.slots;
     down.outBf16 = a.expertOutput;
     down.followsGateUp = true;
     launched(kernels::moeDown(down, m_device.stream()), "multiply by the experts' down matrices");

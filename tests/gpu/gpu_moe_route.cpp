@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Palimpsest developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "kernels/dense_gemm.h"
 #include "kernels/moe_route.h"
 
 #include "gpu_check.h"
@@ -200,6 +201,129 @@ void batchDoesNotMatter()
     }
 }
 
+/// A gated block of dense products and the routing of the same tokens, as a layer of the model launches them.
+class DenseBesideRouting
+{
+public:
+    struct Results
+    {
+        std::vector<kernels::Bf16> inner;
+        std::vector<float> product;
+        Result routing;
+    };
+
+    /// Everything anew in poisoned memory. With `beside` half of the routing runs beside each product, else in turn.
+    Results run(bool beside, cudaStream_t stream, bool captured)
+    {
+        const DeviceArray<kernels::Bf16> inner(kTokens * kInner);
+        const DeviceArray<float> product(static_cast<std::size_t>(m_parts * kTokens * kHidden));
+        const DeviceArray<std::uint8_t> workspace(
+            static_cast<std::size_t>(kernels::moeRouteWorkspaceBytes(kTokens, kHidden, kExperts)));
+        const DeviceArray<std::int32_t> experts(kTokens * kSlots);
+        const DeviceArray<float> slotWeights(kTokens * kSlots);
+        const DeviceArray<std::int32_t> offsets(kExperts + 1);
+        const DeviceArray<std::int32_t> slots(kTokens * kSlots);
+        kernels::DenseGemmArgs gateUp{.rows = kTokens,
+                                      .outputs = 2 * kInner,
+                                      .inputs = kHidden,
+                                      .x = m_input.data(),
+                                      .weight = m_gateUp.data(),
+                                      .epilogue = kernels::GemmEpilogue::GatedGelu,
+                                      .out = inner.data(),
+                                      .besideNext = beside};
+        kernels::DenseGemmArgs down{.rows = kTokens,
+                                    .outputs = kHidden,
+                                    .inputs = kInner,
+                                    .x = inner.data(),
+                                    .weight = m_down.data(),
+                                    .epilogue = kernels::GemmEpilogue::Float,
+                                    .out = product.data(),
+                                    .parts = m_parts,
+                                    .besideNext = beside};
+        m_route.workspace = workspace.data();
+        m_route.expertIds = experts.data();
+        m_route.slotWeights = slotWeights.data();
+        m_route.expertOffsets = offsets.data();
+        m_route.slots = slots.data();
+        m_route.besidePrevious = beside;
+        ok(cudaDeviceSynchronize(), "poison");
+        if (captured)
+            ok(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
+        ok(kernels::denseGemm(gateUp, stream), "gate and up");
+        ok(kernels::moeRouteLogits(m_route, stream), "moeRouteLogits");
+        ok(kernels::denseGemm(down, stream), "down");
+        ok(kernels::moeRouteChoose(m_route, stream), "moeRouteChoose");
+        if (captured)
+            replay(stream);
+        ok(cudaStreamSynchronize(stream), "products and routing");
+        return {inner.host("inner"),
+                product.host("product"),
+                {experts.host("experts"), slotWeights.host("weights"), offsets.host("offsets"), slots.host("slots")}};
+    }
+
+private:
+    static void replay(cudaStream_t stream)
+    {
+        cudaGraph_t graph = nullptr;
+        cudaGraphExec_t ready = nullptr;
+        ok(cudaStreamEndCapture(stream, &graph), "capture");
+        ok(cudaGraphInstantiate(&ready, graph, 0), "instantiate");
+        ok(cudaGraphLaunch(ready, stream), "replay");
+        ok(cudaStreamSynchronize(stream), "replay");
+        ok(cudaGraphExecDestroy(ready), "destroy");
+        ok(cudaGraphDestroy(graph), "destroy");
+    }
+    static std::vector<kernels::Bf16> bf16(std::size_t count, float scale)
+    {
+        return roundedToBf16(randomFloats(count, random(), scale));
+    }
+
+    // As many blocks as leave multiprocessors to the other launch.
+    static constexpr std::int64_t kTokens = 256;
+    static constexpr std::int64_t kHidden = 2816;
+    static constexpr std::int64_t kInner = 2112;
+    static constexpr std::int64_t kExperts = 128;
+    static constexpr std::int64_t kSlots = 8;
+    int m_parts = kernels::denseGemmParts(kHidden, kInner, kernels::WeightLayout::OutputMajor);
+    DeviceArray<kernels::Bf16> m_input{bf16(kTokens * kHidden, 1.0F)};
+    DeviceArray<kernels::Bf16> m_gateUp{bf16(2 * kInner * kHidden, 0.02F)};
+    DeviceArray<kernels::Bf16> m_down{bf16(kHidden * kInner, 0.02F)};
+    DeviceArray<float> m_x{randomFloats(kTokens * kHidden, random(), 3.0F)};
+    DeviceArray<float> m_scale{randomFloats(kHidden, random())};
+    DeviceArray<kernels::Bf16> m_router{bf16(kExperts * kHidden, 2.0F)};
+    DeviceArray<float> m_perExpertScale{randomFloats(kExperts, random())};
+    kernels::MoeRouteArgs m_route{.tokens = kTokens,
+                                  .hidden = kHidden,
+                                  .experts = kExperts,
+                                  .slotsPerToken = kSlots,
+                                  .epsilon = kEpsilon,
+                                  .x = m_x.data(),
+                                  .scale = m_scale.data(),
+                                  .weights = m_router.data(),
+                                  .perExpertScale = m_perExpertScale.data()};
+};
+
+/// `besideNext` and `besidePrevious`: whatever runs beside what, the bits are those of launches in turn.
+void besideProductsItIsTheSame()
+{
+    cudaStream_t stream = nullptr;
+    ok(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream");
+    DenseBesideRouting layer;
+    const auto wanted = layer.run(false, stream, false);
+    for (int round = 0; round < 10; ++round) {
+        const bool captured = round % 2 != 0;
+        const auto found = layer.run(true, stream, captured);
+        const std::string what = std::string("beside each other, ") + (captured ? "in a graph" : "launched");
+        requireSameBits(found.inner, wanted.inner, what + ": gate and up");
+        requireSameBits(found.product, wanted.product, what + ": down");
+        requireSameBits(found.routing.experts, wanted.routing.experts, what + ": experts");
+        requireSameBits(found.routing.weights, wanted.routing.weights, what + ": weights");
+        requireSameBits(found.routing.offsets, wanted.routing.offsets, what + ": offsets");
+        requireSameBits(found.routing.slots, wanted.routing.slots, what + ": slots");
+    }
+    ok(cudaStreamDestroy(stream), "stream");
+}
+
 } // namespace
 
 int main()
@@ -212,5 +336,6 @@ int main()
         matchesTheReference(shape);
     tiesGoToTheLowerIndex();
     batchDoesNotMatter();
+    besideProductsItIsTheSame();
     return finish("moe_route");
 }

@@ -4,6 +4,7 @@
 #include "gpu_bench.h"
 #include "kernels/dense_gemm.h"
 #include "kernels/dense_gemm_variants.h"
+#include "library_gemm.h"
 
 #include <cstring>
 
@@ -46,6 +47,9 @@ int main(int count, char **arguments)
     printCard();
     const std::int64_t rows = count > 1 ? std::atoll(arguments[1]) : 256;
     const bool all = count > 2 && std::strcmp(arguments[2], "all") == 0;
+    const std::unique_ptr<LibraryGemm> library = LibraryGemm::open();
+    if (library == nullptr)
+        std::puts("cuBLASLt is not there");
     double step = 0.0;
     double stepBytes = 0.0;
     for (const Product &product : kProducts) {
@@ -94,6 +98,15 @@ int main(int count, char **arguments)
             args.parts = wantedParts;
         }
         const double best = report("best", [&](cudaStream_t stream) { return kernels::denseGemm(args, stream); });
+        double theirs = 0.0;
+        const int algorithms = library == nullptr ? 0 : library->prepare(args);
+        for (int algorithm = 0; algorithm < algorithms; ++algorithm) {
+            const double time =
+                report("cuBLASLt", [&](cudaStream_t stream) { return library->run(args, algorithm, stream); });
+            theirs = algorithm == 0 ? time : std::min(theirs, time);
+        }
+        if (algorithms > 0)
+            std::printf("%-15s ours %.1f us, cuBLASLt's best of %d %.1f us\n", product.name, best, algorithms, theirs);
         if (product.outputs < 100000 && product.inputs < 100000) {
             step += best * product.perStep;
             stepBytes += 2.0 * static_cast<double>(weightCount) * product.perStep;
