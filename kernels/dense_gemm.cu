@@ -274,7 +274,7 @@ cudaError_t denseGemm(const DenseGemmArgs &args, GemmVariant variant, cudaStream
     if (args.rows == 0)
         return cudaSuccess;
     if (variant == GemmVariant::Best && isHopper())
-        return denseGemmHopper(args, hopperGemmConfig(args.rows, args.outputs, args.parts), stream);
+        return denseGemmHopper(args, hopperGemmConfig(args.rows, args.outputs, args.parts, args.besideNext), stream);
     return denseGemmPortable(args, stream);
 }
 

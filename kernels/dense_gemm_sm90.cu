@@ -23,18 +23,20 @@ namespace {
 //     x rows      [256][64]               --TMA-->  32 KiB        (each block of the cluster fetches its share for all)
 //
 // y arrives transposed in the accumulators: a thread holds 2 outputs of 64 rows.
-constexpr int kTileRows = 256;
+//
+// Where there are too few outputs to give every multiprocessor a block, a block takes half a canvas instead: x rows
+// [128][64], 16 KiB.
 constexpr int kTileInputs = 64;
 constexpr int kGroupOutputs = 64;
 constexpr int kInputBytes = kTileInputs * 2;
-constexpr int kXBytes = kTileRows * kInputBytes;
 constexpr int kGroupBytes = kGroupOutputs * kInputBytes;
 static_assert(kInputBytes == 128, "a row of a tile is one line of the 128-byte swizzle");
 
-template <int kWarpgroups>
+template <int kWarpgroups, int kTileRows>
 struct Pipeline
 {
-    static constexpr int kStages = kWarpgroups == 1 ? 5 : 4; // what fits 227 KiB
+    static constexpr int kStages = kTileRows == 128 ? 6 : kWarpgroups == 1 ? 5 : 4; // what fits 227 KiB
+    static constexpr int kXBytes = kTileRows * kInputBytes;
     static constexpr int kStageBytes = kXBytes + kWarpgroups * kGroupBytes;
     static constexpr int kBarrierBytes = 2 * kStages * 8;
     static constexpr int kSharedBytes = 1024 + kStages * kStageBytes + kBarrierBytes; // 1024: room to align
@@ -48,7 +50,7 @@ struct Sizes
     int inputTiles;
     int parts;
     int cluster;
-    int fetchedRows; ///< of a tile of x: 256, or fewer where x has no more (rows that are not there cost as much time)
+    int fetchedRows; ///< of a tile of x: all, or fewer where x has no more (rows that are not there cost as much time)
     const std::int32_t *activeRows;
     bool besideNext;
     void *out;
@@ -57,19 +59,19 @@ struct Sizes
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
 /// The barriers of the pipeline as shared addresses.
-template <int kWarpgroups>
+template <int kWarpgroups, int kTileRows>
 struct Barriers
 {
     std::uint32_t first;
     __device__ std::uint32_t full(int stage) const { return first + static_cast<std::uint32_t>(stage) * 8U; }
-    __device__ std::uint32_t empty(int stage) const { return full(Pipeline<kWarpgroups>::kStages + stage); }
+    __device__ std::uint32_t empty(int stage) const { return full(Pipeline<kWarpgroups, kTileRows>::kStages + stage); }
 };
 
-template <int kWarpgroups, WeightLayout kLayout, GemmEpilogue kEpilogue>
+template <int kWarpgroups, int kTileRows, WeightLayout kLayout, GemmEpilogue kEpilogue>
 __device__ void produce(const CUtensorMap &weightMap, const CUtensorMap &xMap, const Sizes &sizes, std::uint32_t tiles,
-                        Barriers<kWarpgroups> barriers, int begin, int end)
+                        Barriers<kWarpgroups, kTileRows> barriers, int begin, int end)
 {
-    using P = Pipeline<kWarpgroups>;
+    using P = Pipeline<kWarpgroups, kTileRows>;
     const std::uint32_t rank = ptx::clusterRank();
     const int shareRows = sizes.fetchedRows / sizes.cluster;
     const int firstRow = static_cast<int>(blockIdx.y) * kTileRows + static_cast<int>(rank) * shareRows;
@@ -77,7 +79,7 @@ __device__ void produce(const CUtensorMap &weightMap, const CUtensorMap &xMap, c
     const auto everyone = static_cast<std::uint16_t>((1U << static_cast<unsigned>(sizes.cluster)) - 1U);
     const auto fetchWeight = [&](int tile, int stage) {
         const std::uint32_t full = barriers.full(stage);
-        const std::uint32_t weight = tiles + static_cast<std::uint32_t>(stage * P::kStageBytes) + kXBytes;
+        const std::uint32_t weight = tiles + static_cast<std::uint32_t>(stage * P::kStageBytes) + P::kXBytes;
         const int input = tile * kTileInputs;
         ptx::barrierExpect(full,
                            static_cast<std::uint32_t>(sizes.fetchedRows * kInputBytes + kWarpgroups * kGroupBytes));
@@ -118,11 +120,11 @@ __device__ void produce(const CUtensorMap &weightMap, const CUtensorMap &xMap, c
     }
 }
 
-template <int kWarpgroups, WeightLayout kLayout>
-__device__ void consume(float (&sums)[128], const Sizes &sizes, std::uint32_t tiles, Barriers<kWarpgroups> barriers,
-                        int begin, int end)
+template <int kWarpgroups, int kTileRows, WeightLayout kLayout>
+__device__ void consume(float (&sums)[kTileRows / 2], const Sizes &sizes, std::uint32_t tiles,
+                        Barriers<kWarpgroups, kTileRows> barriers, int begin, int end)
 {
-    using P = Pipeline<kWarpgroups>;
+    using P = Pipeline<kWarpgroups, kTileRows>;
     constexpr int kTransposed = kLayout == WeightLayout::InputMajor ? 1 : 0;
     // Sixteen inputs further on: 32 bytes along a row, or 16 rows of 128 bytes.
     constexpr std::uint32_t kWeightStep = kTransposed != 0 ? 16 * kInputBytes : 32;
@@ -145,12 +147,17 @@ __device__ void consume(float (&sums)[128], const Sizes &sizes, std::uint32_t ti
     for (int tile = begin; tile < end; ++tile) {
         ptx::barrierWait(barriers.full(stage), parity);
         const std::uint32_t x = tiles + static_cast<std::uint32_t>(stage * P::kStageBytes);
-        const std::uint32_t weight = x + kXBytes + group * kGroupBytes;
+        const std::uint32_t weight = x + P::kXBytes + group * kGroupBytes;
         ptx::wgmmaFence();
 #pragma unroll
-        for (std::uint32_t k = 0; k < kTileInputs / 16; ++k)
-            ptx::wgmma64x256x16<kTransposed>(sums, ptx::swizzledMatrix(weight + k * kWeightStep),
-                                             ptx::swizzledMatrix(x + k * 32));
+        for (std::uint32_t k = 0; k < kTileInputs / 16; ++k) {
+            const std::uint64_t a = ptx::swizzledMatrix(weight + k * kWeightStep);
+            const std::uint64_t b = ptx::swizzledMatrix(x + k * 32);
+            if constexpr (kTileRows == 256)
+                ptx::wgmma64x256x16<kTransposed>(sums, a, b);
+            else
+                ptx::wgmma64x128x16<kTransposed>(sums, a, b);
+        }
         ptx::wgmmaCommit();
         ptx::wgmmaWait<1>(); // the products before these are done with their stage
         if (tile > begin)
@@ -177,8 +184,8 @@ __device__ __forceinline__ void storePair(Bf16 *out, const Sizes &sizes, std::in
         *reinterpret_cast<std::uint32_t *>(out + row * sizes.outputs + output) = pair;
 }
 
-template <int kWarpgroups, GemmEpilogue kEpilogue>
-__device__ void store(const float (&sums)[128], const Sizes &sizes, std::int64_t rows)
+template <int kWarpgroups, int kTileRows, GemmEpilogue kEpilogue>
+__device__ void store(const float (&sums)[kTileRows / 2], const Sizes &sizes, std::int64_t rows)
 {
     const int group = static_cast<int>(threadIdx.x) / 128;
     const int warp = static_cast<int>(threadIdx.x) % 128 / 32;
@@ -221,13 +228,13 @@ __device__ void store(const float (&sums)[128], const Sizes &sizes, std::int64_t
 
 #endif
 
-template <int kWarpgroups, WeightLayout kLayout, GemmEpilogue kEpilogue>
-__global__ __launch_bounds__(Pipeline<kWarpgroups>::kThreads,
+template <int kWarpgroups, int kTileRows, WeightLayout kLayout, GemmEpilogue kEpilogue>
+__global__ __launch_bounds__(Pipeline<kWarpgroups, kTileRows>::kThreads,
                              1) void hopperKernel(const __grid_constant__ CUtensorMap weightMap,
                                                   const __grid_constant__ CUtensorMap xMap, const Sizes sizes)
 {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-    using P = Pipeline<kWarpgroups>;
+    using P = Pipeline<kWarpgroups, kTileRows>;
     extern __shared__ std::uint8_t shared[];
     if (!sizes.besideNext)
         ptx::letNextStart();
@@ -238,7 +245,7 @@ __global__ __launch_bounds__(Pipeline<kWarpgroups>::kThreads,
     if (static_cast<std::int64_t>(blockIdx.y) * kTileRows >= rows)
         return; // the whole cluster: it shares its rows
     const std::uint32_t tiles = (ptx::sharedAddress(shared) + 1023U) & ~1023U;
-    const Barriers<kWarpgroups> barriers{tiles + P::kStages * P::kStageBytes};
+    const Barriers<kWarpgroups, kTileRows> barriers{tiles + P::kStages * P::kStageBytes};
     if (threadIdx.x == 0) {
         for (int stage = 0; stage < P::kStages; ++stage) {
             ptx::barrierInit(barriers.full(stage), 1);
@@ -255,23 +262,23 @@ __global__ __launch_bounds__(Pipeline<kWarpgroups>::kThreads,
     const int end = static_cast<int>(static_cast<std::int64_t>(sizes.inputTiles) * (part + 1) / sizes.parts);
     if (threadIdx.x >= kWarpgroups * 128) {
         if (threadIdx.x == kWarpgroups * 128)
-            produce<kWarpgroups, kLayout, kEpilogue>(weightMap, xMap, sizes, tiles, barriers, begin, end);
+            produce<kWarpgroups, kTileRows, kLayout, kEpilogue>(weightMap, xMap, sizes, tiles, barriers, begin, end);
         __syncwarp();
     } else {
-        float sums[128];
-        consume<kWarpgroups, kLayout>(sums, sizes, tiles, barriers, begin, end);
+        float sums[kTileRows / 2];
+        consume<kWarpgroups, kTileRows, kLayout>(sums, sizes, tiles, barriers, begin, end);
         ptx::waitForPrevious(); // long over; but the kernel before may read what is overwritten here
-        store<kWarpgroups, kEpilogue>(sums, sizes, rows);
+        store<kWarpgroups, kTileRows, kEpilogue>(sums, sizes, rows);
     }
     if (sizes.cluster > 1)
         ptx::clusterBarrier(); // until then the others may arrive at this block's barriers
 #endif
 }
 
-template <int kWarpgroups, WeightLayout kLayout, GemmEpilogue kEpilogue>
+template <int kWarpgroups, int kTileRows, WeightLayout kLayout, GemmEpilogue kEpilogue>
 cudaError_t launch(const DenseGemmArgs &args, int cluster, cudaStream_t stream)
 {
-    using P = Pipeline<kWarpgroups>;
+    using P = Pipeline<kWarpgroups, kTileRows>;
     const auto inputs = static_cast<cuuint64_t>(args.inputs);
     const auto outputs = static_cast<cuuint64_t>(args.outputs);
     constexpr bool kGated = kEpilogue == GemmEpilogue::GatedGelu;
@@ -306,7 +313,7 @@ cudaError_t launch(const DenseGemmArgs &args, int cluster, cudaStream_t stream)
                       .out = args.out};
     constexpr int kBlockOutputs = kWarpgroups * kGroupOutputs;
     const std::int64_t blocks = (args.outputs + kBlockOutputs - 1) / kBlockOutputs;
-    const auto kernel = hopperKernel<kWarpgroups, kLayout, kEpilogue>;
+    const auto kernel = hopperKernel<kWarpgroups, kTileRows, kLayout, kEpilogue>;
     cudaError_t status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, P::kSharedBytes);
     if (status != cudaSuccess)
         return status;
@@ -320,47 +327,58 @@ cudaError_t launch(const DenseGemmArgs &args, int cluster, cudaStream_t stream)
                            stream, weightMap, xMap, sizes);
 }
 
-template <int kWarpgroups>
+template <int kWarpgroups, int kTileRows>
 cudaError_t launchFor(const DenseGemmArgs &args, int cluster, cudaStream_t stream)
 {
-    if (args.layout == WeightLayout::InputMajor)
-        return args.epilogue == GemmEpilogue::Float
-                   ? launch<kWarpgroups, WeightLayout::InputMajor, GemmEpilogue::Float>(args, cluster, stream)
-                   : launch<kWarpgroups, WeightLayout::InputMajor, GemmEpilogue::HalfWidth>(args, cluster, stream);
+    using enum WeightLayout;
+    using enum GemmEpilogue;
+    if (args.layout == InputMajor)
+        return args.epilogue == Float ? launch<kWarpgroups, kTileRows, InputMajor, Float>(args, cluster, stream)
+                                      : launch<kWarpgroups, kTileRows, InputMajor, HalfWidth>(args, cluster, stream);
     switch (args.epilogue) {
-    case GemmEpilogue::Float:
-        return launch<kWarpgroups, WeightLayout::OutputMajor, GemmEpilogue::Float>(args, cluster, stream);
-    case GemmEpilogue::HalfWidth:
-        return launch<kWarpgroups, WeightLayout::OutputMajor, GemmEpilogue::HalfWidth>(args, cluster, stream);
-    case GemmEpilogue::GatedGelu:
-        return launch<kWarpgroups, WeightLayout::OutputMajor, GemmEpilogue::GatedGelu>(args, cluster, stream);
+    case Float:
+        return launch<kWarpgroups, kTileRows, OutputMajor, Float>(args, cluster, stream);
+    case HalfWidth:
+        return launch<kWarpgroups, kTileRows, OutputMajor, HalfWidth>(args, cluster, stream);
+    case GatedGelu:
+        return launch<kWarpgroups, kTileRows, OutputMajor, GatedGelu>(args, cluster, stream);
     }
     return cudaErrorInvalidValue;
 }
 
 } // namespace
 
-HopperGemmConfig hopperGemmConfig(std::int64_t rows, std::int64_t outputs, int parts)
+HopperGemmConfig hopperGemmConfig(std::int64_t rows, std::int64_t outputs, int parts, bool besideNext)
 {
     // Measured on an H200 at 256 and 1024 rows (NOTES.md): a round of short blocks takes 0.6 times as long as one of
     // tall ones, which share what they fetch of x. Sharing it in pairs as well wins a little for products of many
-    // rounds alone. The choice does not touch the order of summation.
+    // rounds alone. Where short blocks are too few for half of the multiprocessors, each takes half a canvas, unless
+    // the next launch is to have the others. The choice does not touch the order of summation.
     constexpr std::int64_t kMultiprocessors = 132;
-    const std::int64_t rowTiles = (rows + kTileRows - 1) / kTileRows;
+    constexpr std::int64_t kCanvas = 256;
+    const std::int64_t rowTiles = (rows + kCanvas - 1) / kCanvas;
+    const auto blocks = [&](std::int64_t blockOutputs) {
+        return (outputs + blockOutputs - 1) / blockOutputs * parts * rowTiles;
+    };
+    if (!besideNext && 2 * blocks(64) <= kMultiprocessors)
+        return {.weightRows = 64, .cluster = 1, .tileRows = 128};
     const auto rounds = [&](std::int64_t blockOutputs) {
-        const std::int64_t blocks = (outputs + blockOutputs - 1) / blockOutputs * parts * rowTiles;
-        return (blocks + kMultiprocessors - 1) / kMultiprocessors;
+        return (blocks(blockOutputs) + kMultiprocessors - 1) / kMultiprocessors;
     };
     const bool useTall = 10 * rounds(128) <= 6 * rounds(64);
-    return {.weightRows = useTall ? 128 : 64, .cluster = (outputs + 127) / 128 * parts > 4 * kMultiprocessors ? 2 : 1};
+    const bool isLong = (outputs + 127) / 128 * parts > 4 * kMultiprocessors;
+    return {.weightRows = useTall ? 128 : 64, .cluster = isLong ? 2 : 1, .tileRows = rows <= 128 ? 128 : 256};
 }
 
 cudaError_t denseGemmHopper(const DenseGemmArgs &args, HopperGemmConfig config, cudaStream_t stream)
 {
     if (config.cluster != 1 && config.cluster != 2 && config.cluster != 4)
         return cudaErrorInvalidValue;
-    return config.weightRows == 128 ? launchFor<2>(args, config.cluster, stream)
-                                    : launchFor<1>(args, config.cluster, stream);
+    if (config.tileRows == 128)
+        return config.weightRows == 128 ? launchFor<2, 128>(args, config.cluster, stream)
+                                        : launchFor<1, 128>(args, config.cluster, stream);
+    return config.weightRows == 128 ? launchFor<2, 256>(args, config.cluster, stream)
+                                    : launchFor<1, 256>(args, config.cluster, stream);
 }
 
 } // namespace palimpsest::kernels

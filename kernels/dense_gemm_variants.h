@@ -16,12 +16,13 @@ struct HopperGemmConfig
 {
     int weightRows = 64; ///< outputs of a block: 64 or 128, one or two warpgroups
     int cluster = 1;     ///< blocks side by side along the outputs that share what they read of x: 1, 2 or 4
+    int tileRows = 256;  ///< rows of a block: 128 or 256
 };
 
 /// TMA, mbarrier and wgmma: compute capability 9.0 alone.
 [[nodiscard]] cudaError_t denseGemmHopper(const DenseGemmArgs &args, HopperGemmConfig config, cudaStream_t stream);
 
 /// The tuned choice for a shape.
-[[nodiscard]] HopperGemmConfig hopperGemmConfig(std::int64_t rows, std::int64_t outputs, int parts);
+[[nodiscard]] HopperGemmConfig hopperGemmConfig(std::int64_t rows, std::int64_t outputs, int parts, bool besideNext);
 
 } // namespace palimpsest::kernels

@@ -374,8 +374,8 @@ struct PlainEpilogue
             for (int c = 0; c < 2; ++c) {
                 if (n * 8 + (lane & 3) * 2 + c >= item.tokens)
                     continue;
-                Out *out =
-                    static_cast<Out *>(problem.out) + static_cast<std::int64_t>(places.rows[n][c]) * problem.outputs + column;
+                Out *out = static_cast<Out *>(problem.out) +
+                           static_cast<std::int64_t>(places.rows[n][c]) * problem.outputs + column;
                 const Four four = {{converted<Out>(total[0][n][c]), converted<Out>(total[0][n][c + 2]),
                                     converted<Out>(total[1][n][c]), converted<Out>(total[1][n][c + 2])}};
                 if (whole) {

@@ -153,7 +153,8 @@ __device__ void multiplyItem(const Problem &problem, const Item &item, Warpgroup
     constexpr int kSpan = kTiles <= 8 ? 4 : 2; // times 16 columns; the most that registers allow
     constexpr int kSpans = kGroup / 16 / kSpan;
     const int groups = problem.columns / kGroup;
-    const typename Epilogue::template Places<kTiles> places(problem, item, lane); // its latency passes behind the products
+    const typename Epilogue::template Places<kTiles> places(problem, item,
+                                                            lane); // its latency passes behind the products
     float total[2][kTiles][4] = {};
     float sums[2][kTiles * 4] = {};
     std::uint32_t a[2][kSpan][4]; // [place]

@@ -217,6 +217,43 @@ void allOf(const Case &shape, const std::string &variant, const Launch &launch)
     }
 }
 
+/// Whatever tile a product is given by its number of rows or by what runs beside it, a row's bits are the same.
+void tilesDoNotMatter(const Case &shape)
+{
+    const Operands operands = randomOperands(shape);
+    const DeviceArray<Bf16> x(operands.x);
+    const DeviceArray<Bf16> weight(operands.weight);
+    const int parts = kernels::denseGemmParts(shape.outputs, shape.inputs, WeightLayout::OutputMajor);
+    const auto count = static_cast<std::size_t>(shape.rows * shape.outputs * parts);
+    const auto bits = [&](const Launch &launch, bool besideNext) {
+        const DeviceArray<float> out(count);
+        ok(launch({.rows = shape.rows,
+                   .outputs = shape.outputs,
+                   .inputs = shape.inputs,
+                   .x = x.data(),
+                   .weight = weight.data(),
+                   .epilogue = GemmEpilogue::Float,
+                   .out = out.data(),
+                   .parts = parts,
+                   .besideNext = besideNext}),
+           "any tile");
+        return out.host("any tile");
+    };
+    const auto best = [](const DenseGemmArgs &args) {
+        return kernels::denseGemm(args, nullptr);
+    };
+    const std::vector<float> wanted = bits(best, false);
+    requireSameBits(bits(best, true), wanted, "a tile that leaves room to the next launch");
+    for (const int tileRows : {128, 256})
+        for (const int weightRows : {64, 128})
+            requireSameBits(bits(
+                                [&](const DenseGemmArgs &args) {
+                                    return kernels::denseGemmHopper(args, {weightRows, 1, tileRows}, nullptr);
+                                },
+                                false),
+                            wanted, "tile " + std::to_string(weightRows) + " x " + std::to_string(tileRows));
+}
+
 } // namespace
 
 int main()
@@ -233,12 +270,16 @@ int main()
               [](const DenseGemmArgs &args) { return kernels::denseGemm(args, GemmVariant::Portable, nullptr); });
         if (properties.major != 9 || properties.minor != 0)
             continue;
-        for (const int weightRows : {64, 128})
-            for (const int cluster : {1, 2, 4})
-                allOf(shape, "hopper " + std::to_string(weightRows) + "/" + std::to_string(cluster),
-                      [&](const DenseGemmArgs &args) {
-                          return kernels::denseGemmHopper(args, {weightRows, cluster}, nullptr);
-                      });
+        tilesDoNotMatter(shape);
+        for (const int tileRows : {128, 256})
+            for (const int weightRows : {64, 128})
+                for (const int cluster : {1, 2, 4})
+                    allOf(shape,
+                          "hopper " + std::to_string(weightRows) + "x" + std::to_string(tileRows) + "/" +
+                              std::to_string(cluster),
+                          [&](const DenseGemmArgs &args) {
+                              return kernels::denseGemmHopper(args, {weightRows, cluster, tileRows}, nullptr);
+                          });
     }
     return finish("dense_gemm");
 }

@@ -17,8 +17,8 @@ public:
     [[nodiscard]] static std::unique_ptr<LibraryGemm> open();
     virtual ~LibraryGemm() = default;
 
-    /// How many of its algorithms the library offers for a product; run() takes their numbers. GatedGelu is taken for the
-    /// product alone in bf16, without what follows it; the product is never cut into parts.
+    /// How many of its algorithms the library offers for a product; run() takes their numbers. GatedGelu is taken for
+    /// the product alone in bf16, without what follows it; the product is never cut into parts.
     [[nodiscard]] virtual int prepare(const kernels::DenseGemmArgs &args) = 0;
     [[nodiscard]] virtual cudaError_t run(const kernels::DenseGemmArgs &args, int algorithm, cudaStream_t stream) = 0;
 };
