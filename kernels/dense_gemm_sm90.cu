@@ -352,15 +352,16 @@ HopperGemmConfig hopperGemmConfig(std::int64_t rows, std::int64_t outputs, int p
 {
     // Measured on an H200 at 256 and 1024 rows (NOTES.md): a round of short blocks takes 0.6 times as long as one of
     // tall ones, which share what they fetch of x. Sharing it in pairs as well wins a little for products of many
-    // rounds alone. Where short blocks are too few for half of the multiprocessors, each takes half a canvas, unless
-    // the next launch is to have the others. The choice does not touch the order of summation.
+    // rounds alone. Where short blocks are too few for half of the multiprocessors, each takes half a canvas; but a
+    // third stays for the next launch if that runs beside. The choice does not touch the order of summation.
     constexpr std::int64_t kMultiprocessors = 132;
     constexpr std::int64_t kCanvas = 256;
     const std::int64_t rowTiles = (rows + kCanvas - 1) / kCanvas;
     const auto blocks = [&](std::int64_t blockOutputs) {
         return (outputs + blockOutputs - 1) / blockOutputs * parts * rowTiles;
     };
-    if (!besideNext && 2 * blocks(64) <= kMultiprocessors)
+    const std::int64_t leftForThis = besideNext ? kMultiprocessors * 2 / 3 : kMultiprocessors;
+    if (2 * blocks(64) <= leftForThis)
         return {.weightRows = 64, .cluster = 1, .tileRows = 128};
     const auto rounds = [&](std::int64_t blockOutputs) {
         return (blocks(blockOutputs) + kMultiprocessors - 1) / kMultiprocessors;
