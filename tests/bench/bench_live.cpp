@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "app/documents/document_worker.h"
+#include "app/editing/run_plan.h"
 #include "app/engine_host.h"
 #include "app/server/live/run_messages.h"
+#include "app/server/openai/prepared_answer.h"
 #include "app/server/service.h"
 #include "tests/app/server/live/live_client.h"
 
@@ -28,9 +30,9 @@
 #include <vector>
 
 // What serving costs a denoising step of the demo model: two requests run in one batch, first handed to the desk and
-// watched by nobody, then as a run of a draft that a window watches at its WebSocket and as a chat that streams its
-// drafts. The prompts are of the same length, the canvases full, the steps as many. Beside it: bytes and time of a
-// frame. Usage: bench_live [ROUNDS]
+// watched by nobody, then the very same two as a run of a draft that a window watches at its WebSocket and as a chat
+// that streams its drafts. The clients are in this process, so that their time counts as well where the backend leaves
+// no processor to them. Beside it: bytes and time of a frame. Usage: bench_live [ROUNDS]
 
 using namespace palimpsest;
 using namespace palimpsest::test;
@@ -145,63 +147,79 @@ EngineParts demoParts(StepTimes &times)
     return parts;
 }
 
-/// A chat with the demo model that never converges, so that each canvas takes all its steps.
-GenerationRequest restless(const RunningModel &model, std::int64_t promptTokens, std::uint64_t seed)
+/// A chat that streams its drafts and never converges, so that its canvas takes all its steps.
+nlohmann::json chatBody()
 {
-    ChatRequest chat;
-    chat.messages.emplace_back();
-    chat.messages.back().text = kText.toStdString();
-    GenerationRequest request;
-    request.prompt = model.chat->encode(chat, *model.tokenizer);
-    const TokenId filler = request.prompt[request.prompt.size() / 2];
-    request.prompt.resize(static_cast<std::size_t>(promptTokens), filler);
-    request.sampler.maxDenoisingSteps = kSteps;
-    request.sampler.confidenceThresholdNats = 0.0;
-    request.seed = seed;
-    request.maxNewTokens = model.config.canvasLength;
-    return request;
+    return {{"model", "demo_model"},
+            {"stream", true},
+            {"max_tokens", 256},
+            {"seed", 2},
+            {"messages", {{{"role", "user"}, {"content", kText.toStdString()}}}},
+            {"palimpsest", {{"steps", kSteps}, {"confidence_threshold", 0.0}, {"drafts", true}}}};
 }
 
-void runUnwatched(const RunningModel &model, std::int64_t promptTokens)
+/// A change of the whole draft that never converges.
+editing::RunWish rewriteWish()
+{
+    editing::RunWish wish;
+    wish.span = {0, kText.size()};
+    wish.instruction = QStringLiteral("Make this more formal by expanding contractions");
+    wish.seed = 1;
+    wish.sampler.maxSteps = kSteps;
+    wish.sampler.confidence = 0.0;
+    return wish;
+}
+
+/// What the draft's session and the endpoint make of the two.
+std::vector<GenerationRequest> requestsOf(const std::shared_ptr<const RunningModel> &model)
+{
+    const editing::RunWish wish = rewriteWish();
+    editing::PlanInput input;
+    input.model = std::make_shared<const editing::EditingModel>(model);
+    input.wish = wish;
+    input.text = kText;
+    input.seed = *wish.seed;
+    input.sampler = wish.sampler.resolved(model->defaults);
+    return {editing::planRun(input)->request(0),
+            openai::prepareConversation(openai::readChatRequest(chatBody()), *model).request};
+}
+
+void runUnwatched(const std::shared_ptr<const RunningModel> &model)
 {
     std::promise<void> ended[2];
+    std::vector<GenerationRequest> requests = requestsOf(model);
     for (std::size_t i = 0; i < 2; ++i)
-        model.desk->submit("bench", restless(model, promptTokens, i + 1), nullptr,
-                           [&promise = ended[i]](const auto &) { promise.set_value(); });
+        model->desk->submit("bench", std::move(requests[i]), nullptr,
+                            [&promise = ended[i]](const auto &) { promise.set_value(); });
     for (std::promise<void> &promise : ended)
         promise.get_future().wait();
 }
 
-/// The same two, watched. Returns the tokens of the run's prompt.
-std::int64_t runWatched(LiveClient &window, const QString &document, QNetworkAccessManager &network, std::uint16_t port)
+/// The same two, watched.
+void runWatched(LiveClient &window, const QString &document, QNetworkAccessManager &network, std::uint16_t port)
 {
-    const nlohmann::json body{{"model", "demo_model"},
-                              {"stream", true},
-                              {"max_tokens", 256},
-                              {"seed", 2},
-                              {"messages", {{{"role", "user"}, {"content", kText.toStdString()}}}},
-                              {"palimpsest", {{"steps", kSteps}, {"confidence_threshold", 0.0}, {"drafts", true}}}};
     QNetworkRequest request(QUrl(QStringLiteral("http://127.0.0.1:%1/v1/chat/completions").arg(port)));
     request.setHeader(QNetworkRequest::ContentTypeHeader, "application/json");
-    const std::unique_ptr<QNetworkReply> stream(network.post(request, QByteArray::fromStdString(body.dump())));
+    const std::unique_ptr<QNetworkReply> stream(network.post(request, QByteArray::fromStdString(chatBody().dump())));
+    const editing::RunWish wish = rewriteWish();
     const QString run = window
                             .demand("run.start", {{"document", document},
                                                   {"version", 0},
-                                                  {"action", "rewrite"},
-                                                  {"instruction", "Make this more formal by expanding contractions"},
-                                                  {"start", 0},
-                                                  {"end", kText.size()},
-                                                  {"seed", 1},
-                                                  {"sampler", QJsonObject{{"maxSteps", kSteps}, {"confidence", 0.0}}}})
+                                                  {"action", editing::nameOf(wish.action)},
+                                                  {"instruction", wish.instruction},
+                                                  {"start", wish.span.start},
+                                                  {"end", wish.span.end},
+                                                  {"seed", static_cast<qint64>(*wish.seed)},
+                                                  {"sampler", QJsonObject{{"maxSteps", *wish.sampler.maxSteps},
+                                                                          {"confidence", *wish.sampler.confidence}}}})
                             .value(u"run")
                             .toString();
-    const QJsonObject ended = window.waitForEnd(run);
+    static_cast<void>(window.waitForEnd(run));
     if (!QTest::qWaitFor([&] { return stream->isFinished(); }, kPatienceMs) ||
         stream->error() != QNetworkReply::NoError)
         throw std::runtime_error("the stream failed: " + stream->readAll().toStdString());
     if (!stream->readAll().contains("event: draft"))
         throw std::runtime_error("the stream had no drafts");
-    return ended.value(u"figures").toObject().value(u"promptTokens").toInteger();
 }
 
 /// One way of running, over all rounds.
@@ -260,21 +278,20 @@ int measure(int rounds)
     LiveClient window(QStringLiteral("ws://127.0.0.1:%1/ws").arg(port));
     QNetworkAccessManager network;
     const QString document = window.openNew(kText);
-    const std::int64_t promptTokens = runWatched(window, document, network, port); // and warm
+    runWatched(window, document, network, port); // and warm
     static_cast<void>(times.take());
     Figures alone;
     Figures watched;
     for (int round = 0; round < rounds; ++round) { // in turn, so that a machine that gets warm does not count
         double before = serverThreadMs();
-        runUnwatched(*engine.model(), promptTokens);
+        runUnwatched(engine.model());
         alone.add(times, serverThreadMs() - before);
         before = serverThreadMs();
         runWatched(window, document, network, port);
         watched.add(times, serverThreadMs() - before);
     }
-    std::printf("two canvases of %lld positions in a step, %d threads, prompts of %lld tokens\n",
-                static_cast<long long>(engine.model()->config.canvasLength), kThreads,
-                static_cast<long long>(promptTokens));
+    std::printf("two canvases of %lld positions in a step, %d threads\n",
+                static_cast<long long>(engine.model()->config.canvasLength), kThreads);
     alone.print("unwatched");
     watched.print("watched");
     std::printf(
