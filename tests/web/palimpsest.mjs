@@ -43,10 +43,11 @@ async function lineOf(child, stream, pattern) {
 /**
  * Starts `palimpsest serve` with the demo model; ready when this resolves.
  * @param {string[]} options further options of the command
+ * @param {{dataDir?: string}} keep the data folder of a server before it
  */
 export async function startServer(options = [], keep = {}) {
   const dataDir = keep.dataDir ?? (await mkdtemp(join(tmpdir(), "palimpsest-web-")));
-  const child = spawn(required("PALIMPSEST_PROGRAM"), ["serve", "--port", "0", "--data-dir", dataDir, ...options], {
+  const child = spawn(required("PALIMPSEST_PROGRAM"), ["serve", ...(options.includes("--port") ? [] : ["--port", "0"]), "--data-dir", dataDir, ...options], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const log = [];

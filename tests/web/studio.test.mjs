@@ -1,121 +1,42 @@
 // SPDX-FileCopyrightText: 2026 The Palimpsest developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// The browser studio as a writer uses it: Chromium, the real server, the demo model. PALIMPSEST_SCREENSHOTS names a
-// folder that pictures of the page are put into.
+// The browser studio as a writer uses it: runs, proposals, history, and what is left after a crash.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { join } from "node:path";
 import { after, before, beforeEach, test } from "node:test";
-import { chromium } from "playwright-core";
 import { startServer, until } from "./palimpsest.mjs";
+import { Studio } from "./studio_page.mjs";
 
 const LETTER = "I have payed teh fee each quarter. I am writing becuase the reciepts are enclosed.";
-const RUN_TIMEOUT_MS = 120_000;
 const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-let server, browser, page;
-const faults = [];
+const studio = new Studio();
+const { button, editor, key, type, shownText, newDraft, select, started, settled, picture, noFaults } = studio;
 
-before(async () => {
-  server = await startServer();
-  browser = await chromium.launch({
-    executablePath: process.env.PALIMPSEST_CHROMIUM ?? "/usr/bin/chromium",
-    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"],
-  });
-});
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-beforeEach(async () => {
-  await page?.context().close();
-  page = await openPage();
-});
-
-async function openPage(options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
-  await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: server.address });
-  const opened = await context.newPage();
-  opened.setDefaultTimeout(20_000);
-  faults.length = 0;
-  opened.on("pageerror", (error) => faults.push(String(error)));
-  opened.on("console", (message) => {
-    if (message.type() === "error") faults.push(message.text());
-  });
-  opened.on("request", (request) => {
-    if (!request.url().startsWith(server.address) && !request.url().startsWith("blob:") && !request.url().startsWith("data:"))
-      faults.push(`asks for ${request.url()}`);
-  });
-  await opened.goto(server.address);
-  await opened.getByText("palimpsest-demo").first().waitFor({ state: "attached" }); // it is connected
-  return opened;
-}
-
-const button = (name, exact = true) => page.getByRole("button", { name, exact });
-const editor = () => page.getByRole("textbox", { name: "Text of the draft" });
-const key = (keys) => page.keyboard.press(keys);
-
-/** The page's lines, without what is said where there are no words yet. */
-const shownText = () =>
-  page.evaluate(() =>
-    [...document.querySelectorAll(".cm-line")]
-      .map((line) => (line.querySelector(".cm-placeholder") ? "" : line.textContent))
-      .join("\n"),
-  );
-
-async function newDraft(text) {
-  await button("+ New draft").click();
-  await editor().waitFor();
-  await editor().click();
-  if (!text) return;
-  await page.keyboard.insertText(text);
-  await until(async () => (await shownText()) === text, "the text to be on the page");
-}
-async function select(words) {
-  await editor().click();
-  await key("Control+Home");
-  const text = await shownText();
-  const at = text.indexOf(words);
-  assert.ok(at >= 0, `${words} in ${text}`);
-  for (let i = 0; i < at; i += 1) await key("ArrowRight");
-  for (let i = 0; i < words.length; i += 1) await key("Shift+ArrowRight");
-}
-/** Waits until nothing runs. */
-async function settled() {
-  await page.waitForFunction(() => !document.querySelector(".compose[data-running]") &&
-    !document.querySelector(".progress:not([hidden])"), null, { timeout: RUN_TIMEOUT_MS });
-}
-async function started() {
-  await page.locator(".progress:not([hidden])").waitFor({ timeout: RUN_TIMEOUT_MS });
-}
-async function picture(name) {
-  const folder = process.env.PALIMPSEST_SCREENSHOTS;
-  if (folder) await page.screenshot({ path: join(folder, `${name}.png`) });
-}
-function noFaults() {
-  assert.deepEqual(faults, []);
-}
+before(studio.start);
+after(studio.end);
+beforeEach(() => studio.open());
 
 test("a pasted text is proofread live, change by change, and undone (F093, F094)", async () => {
   await newDraft(LETTER);
   await button("Run").click();
   await started();
-  await page.locator(".canvas").first().waitFor({ timeout: RUN_TIMEOUT_MS }); // the canvas is seen on the page
+  await studio.page.locator(".canvas").first().waitFor({ timeout: 120_000 }); // the canvas is seen on the page
   await picture("proofread-running");
   await settled();
-  await page.locator(".change__inserted").first().waitFor();
+  await studio.page.locator(".change__inserted").first().waitFor();
   await picture("proofread-changes");
-  const inserted = page.locator(".change__inserted");
+  const inserted = studio.page.locator(".change__inserted");
   const changes = await inserted.count();
-  await page.getByRole("button", { name: /^Accept: / }).first().click();
+  await studio.page.getByRole("button", { name: /^Accept: / }).first().click();
   await until(async () => (await inserted.count()) === changes - 1, "the change to be taken");
   await editor().click();
   await key("Control+z");
   await until(async () => (await inserted.count()) === changes, "the change to be offered again");
-  await page.getByRole("button", { name: /^Reject: / }).first().click();
+  await studio.page.getByRole("button", { name: /^Reject: / }).first().click();
   await until(async () => (await inserted.count()) === changes - 1, "the change to be turned down");
   if (changes > 1) await button("Accept all").click();
   await until(async () => (await inserted.count()) === 0, "all to be decided");
@@ -130,7 +51,7 @@ test("stop restores, keep proposes what settled (F099)", async () => {
   await button("Stop").click();
   await settled();
   assert.equal(await shownText(), LETTER);
-  assert.equal(await page.locator(".change__inserted").count(), 0);
+  assert.equal(await studio.page.locator(".change__inserted").count(), 0);
   noFaults();
 });
 
@@ -140,16 +61,16 @@ test("pause, step, a word's alternatives and a lock, while it runs (F017, reach 
   await started();
   await button("Pause").click();
   await button("Resume").waitFor();
-  await page.locator(".canvas .word, .canvas span").first().waitFor({ timeout: RUN_TIMEOUT_MS });
+  await studio.page.locator(".canvas .word, .canvas span").first().waitFor({ timeout: 120_000 });
   await button("Step").click();
-  const word = page.locator(".canvas").first();
+  const word = studio.page.locator(".canvas").first();
   await word.click({ position: { x: 12, y: 12 } });
-  const card = page.locator(".word-card");
+  const card = studio.page.locator(".word-card");
   await card.waitFor();
   await picture("word-card");
-  await page.getByRole("button", { name: "Lock the word" }).click();
+  await studio.page.getByRole("button", { name: "Lock the word" }).click();
   await button("Step").click();
-  await page.getByText(/locked/).first().waitFor();
+  await studio.page.getByText(/locked/).first().waitFor();
   await button("Resume").click();
   await settled();
   noFaults();
@@ -159,7 +80,7 @@ test("rewrite with an instruction, by key (Ctrl+K)", async () => {
   await newDraft(LETTER);
   await select("I have payed teh fee each quarter.");
   await key("Control+k");
-  await page.keyboard.insertText("Correct the spelling.");
+  await type("Correct the spelling.");
   await key("Enter");
   await started();
   await settled();
@@ -182,7 +103,7 @@ test("locked words stay, whatever runs (F017)", async () => {
   await newDraft(LETTER);
   await select("payed");
   await button("Lock").click();
-  await page.locator(".lock-sign").first().waitFor({ state: "attached" });
+  await studio.page.locator(".lock-sign").first().waitFor({ state: "attached" });
   await key("ArrowRight");
   await button("Run").click();
   await started();
@@ -198,13 +119,13 @@ test("three alternatives side by side, one is taken (F098)", async () => {
   await button("3 alternatives").click();
   await started();
   await settled();
-  const cards = page.locator(".alternative");
+  const cards = studio.page.locator(".alternative");
   await cards.first().waitFor();
   await picture("alternatives");
   assert.equal(await cards.count(), 3);
   await key("Alt+2");
-  await page.locator(".alternative--chosen[aria-label='Alternative 2']").waitFor();
-  await page.getByRole("button", { name: /^Take / }).first().click();
+  await studio.page.locator(".alternative--chosen[aria-label='Alternative 2']").waitFor();
+  await studio.page.getByRole("button", { name: /^Take / }).first().click();
   await until(async () => (await cards.count()) === 0, "the tray to close");
   assert.ok((await shownText()).endsWith("I am writing becuase the reciepts are enclosed."));
   noFaults();
@@ -225,7 +146,7 @@ test("steps are gone through afterwards, and one becomes the draft (scrub, branc
   await newDraft(LETTER);
   await select("I have payed teh fee each quarter.");
   await key("Control+k");
-  await page.keyboard.insertText("Correct the spelling.");
+  await type("Correct the spelling.");
   await key("Enter");
   await started();
   await settled();
@@ -239,11 +160,11 @@ test("steps are gone through afterwards, and one becomes the draft (scrub, branc
 
 test("drafts survive a reload and a crash of the server (F102)", async () => {
   await newDraft("These words must not be lost. 漢字 👩‍👩‍👧");
-  await until(async () => /Saved/.test(await page.locator("header").innerText()), "the draft to be saved");
-  await page.reload();
+  await studio.saved();
+  await studio.page.reload();
   await until(async () => (await shownText()).includes("must not be lost. 漢字 👩‍👩‍👧"), "the text after a reload");
   const own = await startServer();
-  const other = await browser.newPage();
+  const other = await studio.browser.newPage();
   await other.goto(own.address);
   await other.getByRole("button", { name: "+ New draft" }).click();
   await other.getByRole("textbox", { name: "Text of the draft" }).click();
@@ -251,7 +172,7 @@ test("drafts survive a reload and a crash of the server (F102)", async () => {
   await until(async () => /Saved/.test(await other.locator("header").innerText()), "the draft to be saved");
   await own.kill();
   const again = await startServer([], { dataDir: own.dataDir });
-  const reopened = await browser.newPage();
+  const reopened = await studio.browser.newPage();
   await reopened.goto(again.address);
   await reopened.getByText("Kept through a crash.").first().waitFor();
   await other.close();
@@ -261,9 +182,9 @@ test("drafts survive a reload and a crash of the server (F102)", async () => {
 
 test("two windows stay in step", async () => {
   await newDraft("One");
-  await until(async () => /Saved/.test(await page.locator("header").innerText()), "the draft to be saved");
-  const second = await page.context().newPage();
-  await second.goto(page.url());
+  await studio.saved();
+  const second = await studio.page.context().newPage();
+  await second.goto(studio.page.url());
   await until(async () => (await second.locator(".cm-line").allInnerTexts()).join("") === "One", "the second window");
   await second.getByRole("textbox", { name: "Text of the draft" }).click();
   await second.keyboard.press("Control+End");
@@ -276,19 +197,18 @@ test("copying gives plain text, exactly (F097)", async () => {
   await newDraft("a\tb  c\n\nd");
   await key("Control+a");
   await key("Control+c");
-  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), "a\tb  c\n\nd");
+  assert.equal(await studio.page.evaluate(() => navigator.clipboard.readText()), "a\tb  c\n\nd");
 });
 
 for (const colorScheme of ["light", "dark"]) {
   test(`no accessibility fault that axe knows, ${colorScheme} (F090)`, async () => {
-    await page.context().close();
-    page = await openPage({ colorScheme, bypassCSP: true }); // for axe, which is put into the page
+    await studio.open({ colorScheme, bypassCSP: true }); // for axe, which is put into the page
     await newDraft(LETTER);
     await button("Run").click();
     await started();
     await settled();
-    await page.evaluate(axe);
-    const found = await page.evaluate(() => globalThis.axe.run());
+    await studio.page.evaluate(axe);
+    const found = await studio.page.evaluate(() => globalThis.axe.run());
     assert.deepEqual(
       found.violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html).join(" ")}`),
       [],
@@ -298,9 +218,8 @@ for (const colorScheme of ["light", "dark"]) {
 }
 
 test("on a phone nothing is cut off", async () => {
-  await page.context().close();
-  page = await openPage({ viewport: { width: 390, height: 844 }, reducedMotion: "reduce" });
-  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+  await studio.open({ viewport: { width: 390, height: 844 }, reducedMotion: "reduce" });
+  assert.ok(await studio.page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
   await picture("phone");
   noFaults();
 });
