@@ -3,6 +3,8 @@
 
 #include "app/cli/run_report.h"
 
+#include "app/stop_names.h"
+
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -71,34 +73,6 @@ std::string describeSteps(std::span<const GenerationResult> results)
                            : fmt::format("{} canvases of {} to {} steps", steps.size(), *least, *most);
 }
 
-std::string_view name(FinishReason reason) noexcept
-{
-    switch (reason) {
-    case FinishReason::EndOfTurn:
-        return "end_of_turn";
-    case FinishReason::StopString:
-        return "stop_string";
-    case FinishReason::Budget:
-        return "budget";
-    case FinishReason::Cancelled:
-        return "cancelled";
-    }
-    return "unknown";
-}
-
-std::string_view name(CanvasStop stop) noexcept
-{
-    switch (stop) {
-    case CanvasStop::Converged:
-        return "converged";
-    case CanvasStop::StepCap:
-        return "step_cap";
-    case CanvasStop::Cancelled:
-        return "cancelled";
-    }
-    return "unknown";
-}
-
 nlohmann::json toJson(const RunFigures &figures)
 {
     const auto known = [](double value) {
@@ -127,10 +101,10 @@ nlohmann::json toJson(const GenerationResult &result)
     nlohmann::json canvases = nlohmann::json::array();
     for (const CanvasRecord &canvas : result.canvases) {
         canvases.push_back(
-            {{"steps", canvas.steps}, {"stop", name(canvas.stop)}, {"mean_entropy_nats", canvas.meanEntropyNats}});
+            {{"steps", canvas.steps}, {"stop", nameOf(canvas.stop)}, {"mean_entropy_nats", canvas.meanEntropyNats}});
     }
     return {{"seed", result.seed},
-            {"finish_reason", name(result.finish)},
+            {"finish_reason", nameOf(result.finish)},
             {"prompt_tokens", result.promptTokens},
             {"reused_prompt_tokens", result.reusedPromptTokens},
             {"completion_tokens", result.tokens.size()},

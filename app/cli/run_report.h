@@ -11,7 +11,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 
 namespace palimpsest::cli {
 
@@ -38,9 +37,6 @@ struct RunFigures
 
 /// "2 canvases of 19 and 12 steps", "3 canvases of 7 to 48 steps"
 [[nodiscard]] std::string describeSteps(std::span<const GenerationResult> results);
-
-[[nodiscard]] std::string_view name(FinishReason reason) noexcept;
-[[nodiscard]] std::string_view name(CanvasStop stop) noexcept;
 
 [[nodiscard]] nlohmann::json toJson(const RunFigures &figures);
 [[nodiscard]] nlohmann::json toJson(const SamplerSettings &settings);

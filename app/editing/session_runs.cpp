@@ -52,6 +52,24 @@ std::vector<TextEdit> editsInto(const Draft &draft, TextSpan span, const QString
     return edits;
 }
 
+/// Puts those that say something new behind the others. Returns which one to show: the first new one, or where the best
+/// of `more` stood already, if it brought nothing new.
+std::size_t joinAlternatives(std::vector<ProposalAlternative> &alternatives, std::vector<ProposalAlternative> more)
+{
+    const auto placeOf = [&alternatives](const QString &text) {
+        const auto found = std::find_if(alternatives.begin(), alternatives.end(),
+                                        [&text](const ProposalAlternative &one) { return one.text == text; });
+        return static_cast<std::size_t>(found - alternatives.begin());
+    };
+    const std::size_t before = alternatives.size();
+    const std::size_t best = placeOf(more.front().text);
+    for (ProposalAlternative &alternative : more) {
+        if (placeOf(alternative.text) == alternatives.size())
+            alternatives.push_back(std::move(alternative));
+    }
+    return alternatives.size() > before ? before : best;
+}
+
 } // namespace
 
 QString spaced(const QString &text, const QString &draft, TextSpan span)
@@ -233,15 +251,7 @@ void DraftSession::State::offer(DraftRun &run, Proposal proposal)
     if (const Proposal *sibling = openSibling(proposal); sibling != nullptr && !run.wish().direct) {
         // Several rewrites of one place stay side by side until one of them is taken.
         Proposal joined = *sibling;
-        const std::size_t first = joined.alternatives.size();
-        for (ProposalAlternative &alternative : proposal.alternatives) {
-            const bool isNew =
-                std::none_of(joined.alternatives.begin(), joined.alternatives.end(),
-                             [&alternative](const auto &other) { return other.text == alternative.text; });
-            if (isNew)
-                joined.alternatives.push_back(std::move(alternative));
-        }
-        joined.chosen = std::min(first, joined.alternatives.size() - 1);
+        joined.chosen = joinAlternatives(joined.alternatives, std::move(proposal.alternatives));
         joined.run = proposal.run;
         joined.action = proposal.action;
         joined.origin = proposal.origin;

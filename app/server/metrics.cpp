@@ -3,6 +3,8 @@
 
 #include "app/server/metrics.h"
 
+#include "app/stop_names.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
@@ -14,34 +16,6 @@ namespace palimpsest::server {
 namespace {
 
 constexpr std::string_view kPrefix = "palimpsest_";
-
-std::string_view nameOf(CanvasStop stop)
-{
-    switch (stop) {
-    case CanvasStop::Converged:
-        return "converged";
-    case CanvasStop::StepCap:
-        return "step_cap";
-    case CanvasStop::Cancelled:
-        return "cancelled";
-    }
-    return "unknown";
-}
-
-std::string_view nameOf(FinishReason reason)
-{
-    switch (reason) {
-    case FinishReason::EndOfTurn:
-        return "end_of_turn";
-    case FinishReason::StopString:
-        return "stop_string";
-    case FinishReason::Budget:
-        return "budget";
-    case FinishReason::Cancelled:
-        return "cancelled";
-    }
-    return "unknown";
-}
 
 std::string escaped(std::string_view value)
 {

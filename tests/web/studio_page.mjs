@@ -74,7 +74,7 @@ export class Studio {
 
   newDraft = async (text) => {
     await this.button("+ New draft").click();
-    await this.editor().waitFor();
+    await until(async () => (await this.editor().count()) > 0 && (await this.shownText()) === "", "the empty page");
     await this.editor().click();
     if (!text) return;
     await this.type(text);

@@ -3,6 +3,7 @@
 
 #include "app/server/openai/answer_json.h"
 
+#include "app/stop_names.h"
 #include "engine/utf8.h"
 
 #include <chrono>
@@ -15,19 +16,6 @@ namespace {
 
 constexpr std::string_view kHexDigits = "0123456789abcdef";
 
-std::string_view stopName(CanvasStop stop)
-{
-    switch (stop) {
-    case CanvasStop::Converged:
-        return "converged";
-    case CanvasStop::StepCap:
-        return "step_cap";
-    case CanvasStop::Cancelled:
-        return "cancelled";
-    }
-    return "";
-}
-
 double rounded(double value) // three places are enough for a person
 {
     return std::round(value * 1000.0) / 1000.0;
@@ -38,7 +26,7 @@ Json choiceFigures(const ChoiceOutcome &outcome)
     Json stops = Json::array();
     int steps = 0;
     for (const CanvasRecord &canvas : outcome.result.canvases) {
-        stops.push_back(stopName(canvas.stop));
+        stops.push_back(nameOf(canvas.stop));
         steps += canvas.steps;
     }
     Json figures{{"index", outcome.index},

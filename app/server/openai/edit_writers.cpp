@@ -6,6 +6,7 @@
 #include "app/server/openai/api_error.h"
 #include "app/server/openai/chat_writer.h"
 #include "app/server/openai/completion_writer.h"
+#include "app/stop_names.h"
 
 #include <algorithm>
 #include <utility>
@@ -26,7 +27,7 @@ Json figuresOf(const EditEnd &end, const AnswerContext &context)
     for (const GenerationResult &result : end.results) {
         for (const CanvasRecord &canvas : result.canvases) {
             steps += canvas.steps;
-            stops.push_back(canvas.stop == CanvasStop::Converged ? "converged" : "step_cap");
+            stops.push_back(nameOf(canvas.stop));
         }
     }
     return {{"seed", context.seed},

@@ -361,7 +361,10 @@ void TestDraftSession::severalRewritesAreKept()
     QCOMPARE(proposal->chosen, std::size_t{1});
     const RunInfo third = waitForEnd(session, session.startAgain(1, first.proposal, std::nullopt));
     QVERIFY(third.seed != second.seed);
-    session.chooseAlternative(first.proposal, 0);
+    QCOMPARE(session.draft().proposal(first.proposal)->chosen, std::size_t{1});
+    waitForEnd(session, start(session, rewrite({0, 18}))); // finds again what the first one found
+    QCOMPARE(session.draft().proposal(first.proposal)->alternatives.size(), std::size_t{2});
+    QCOMPARE(session.draft().proposal(first.proposal)->chosen, std::size_t{0});
     session.takeWords(first.proposal, 1, {8, 11});
     QCOMPARE(session.draft().proposal(first.proposal)->alternatives.back().text, QStringLiteral("The dog lay there."));
     session.acceptProposal(1, first.proposal);
