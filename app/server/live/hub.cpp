@@ -17,8 +17,6 @@ namespace palimpsest::live {
 namespace {
 
 constexpr std::chrono::milliseconds kStatusEvery{250};
-constexpr std::chrono::milliseconds kPingEvery{20'000}; // below the minute after which proxies give silence up
-constexpr std::chrono::milliseconds kLostAfter{60'000};
 
 } // namespace
 
@@ -27,12 +25,13 @@ Hub::Hub(const Parts &parts, QObject *parent)
       m_engine(parts.engine),
       m_sessions(parts.sessions),
       m_version(parts.version),
+      m_lostAfter(parts.lostAfter),
       m_channels(parts.sessions, m_counters),
       m_library(parts.store),
       m_requests(parts.store, parts.sessions, m_channels, m_library, m_counters)
 {
     m_statusTimer.setInterval(kStatusEvery);
-    m_pingTimer.setInterval(kPingEvery);
+    m_pingTimer.setInterval(parts.pingEvery);
     connect(&m_statusTimer, &QTimer::timeout, this, &Hub::tellStatus);
     connect(&m_pingTimer, &QTimer::timeout, this, &Hub::ping);
     connect(&m_sessions, &editing::SessionRegistry::libraryChanged, &m_library, &LibraryWatches::change);
@@ -104,7 +103,7 @@ void Hub::tellStatus()
 void Hub::ping()
 {
     for (Window *window : m_windows) {
-        if (window->silentMs() > kLostAfter.count())
+        if (window->silentMs() > m_lostAfter.count())
             window->cutOff();
         else
             window->ping();

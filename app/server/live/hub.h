@@ -13,6 +13,7 @@
 #include <QString>
 #include <QTimer>
 
+#include <chrono>
 #include <cstddef>
 #include <vector>
 
@@ -42,7 +43,9 @@ public:
         EngineHost &engine;
         documents::DocumentWorker &store;
         editing::SessionRegistry &sessions;
-        QString version; ///< of the program
+        QString version;                             ///< of the program
+        std::chrono::milliseconds pingEvery{20'000}; ///< below the minute after which proxies give silence up
+        std::chrono::milliseconds lostAfter{60'000}; ///< a window that was silent for so long, pongs included
     };
     explicit Hub(const Parts &parts, QObject *parent = nullptr);
     ~Hub() override;
@@ -67,6 +70,7 @@ private:
     EngineHost &m_engine;
     editing::SessionRegistry &m_sessions;
     QString m_version;
+    std::chrono::milliseconds m_lostAfter;
     Counters m_counters;
     Channels m_channels;
     LibraryWatches m_library;

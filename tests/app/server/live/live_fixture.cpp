@@ -77,8 +77,12 @@ void LiveFixture::start()
     m_store = std::make_unique<documents::DocumentWorker>(
         documents::StoreOptions{.file = std::filesystem::path(m_folder.path().toStdString()) / "documents.sqlite"});
     m_sessions = std::make_unique<editing::SessionRegistry>(*m_engine, *m_store);
-    m_hub = std::make_unique<live::Hub>(live::Hub::Parts{
-        .engine = *m_engine, .store = *m_store, .sessions = *m_sessions, .version = QStringLiteral("0.0-test")});
+    m_hub = std::make_unique<live::Hub>(live::Hub::Parts{.engine = *m_engine,
+                                                         .store = *m_store,
+                                                         .sessions = *m_sessions,
+                                                         .version = QStringLiteral("0.0-test"),
+                                                         .pingEvery = m_settings.pingEvery,
+                                                         .lostAfter = m_settings.lostAfter});
 }
 
 void LiveFixture::stop()

@@ -14,6 +14,7 @@
 #include <QUrl>
 #include <QWebSocketServer>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 
@@ -32,6 +33,8 @@ struct LiveSettings
     std::int64_t canvasLength = 48;
     std::shared_ptr<FakeLog> log = std::make_shared<FakeLog>();
     int queueCapacity = 64;
+    std::chrono::milliseconds pingEvery{20'000};
+    std::chrono::milliseconds lostAfter{60'000};
 };
 
 /// A live channel with everything behind it, on the test's thread, with its store in a folder of its own. No gate: what

@@ -5,6 +5,7 @@
 #include "tests/app/server/live/live_fixture.h"
 
 #include <QJsonDocument>
+#include <QTcpSocket>
 #include <QTest>
 
 // What PROTOCOL.md says of greeting, library and drafts. Runs are in tst_live_runs.cpp.
@@ -24,6 +25,7 @@ private Q_SLOTS:
     void garbageIsAnsweredAndTheConnectionLives();
     void largeMessagesCloseTheConnection();
     void tooManyWindowsAreTurnedAway();
+    void silentWindowsAreCutOff();
     void libraryIsWatched();
     void librarySearches();
     void binRestoreAndDelete();
@@ -141,6 +143,22 @@ void TestLiveChannel::tooManyWindowsAreTurnedAway()
     QTRY_COMPARE(fixture.hub().counters().windows.load(), static_cast<std::int64_t>(live::Hub::kMostWindows) - 1);
     const LiveClient next(fixture.url()); // a place is free again
     QVERIFY(!next.isClosed());
+}
+
+void TestLiveChannel::silentWindowsAreCutOff()
+{
+    using namespace std::chrono_literals;
+    LiveFixture fixture({.pingEvery = 50ms, .lostAfter = 2s});
+    const LiveClient answering(fixture.url()); // as every library for WebSockets answers a ping
+    QTcpSocket silent;
+    silent.connectToHost(QHostAddress::LocalHost, static_cast<quint16>(fixture.url().port()));
+    silent.write("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                 "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n");
+    QTRY_COMPARE(fixture.hub().counters().windows.load(), 2);
+    QTRY_COMPARE_WITH_TIMEOUT(fixture.hub().counters().windows.load(), 1, 30'000);
+    QCOMPARE(fixture.hub().counters().windowsCutOff.load(), 1);
+    QVERIFY(!answering.isClosed());
+    QTRY_COMPARE(silent.state(), QAbstractSocket::UnconnectedState);
 }
 
 void TestLiveChannel::libraryIsWatched()

@@ -104,6 +104,8 @@ class TestLiveServer : public QObject
 private Q_SLOTS:
     void foreignPagesAreRefusedF074_data();
     void foreignPagesAreRefusedF074();
+    void theSubprotocolIsAnswered_data();
+    void theSubprotocolIsAnswered();
     void brokenFramesEndOneConnection_data();
     void brokenFramesEndOneConnection();
     void theDemoModelProofreadsForTwoWindows();
@@ -133,6 +135,30 @@ void TestLiveServer::foreignPagesAreRefusedF074()
     const std::string answer = client.piece(kPatienceMs);
     QFETCH(const int, status);
     QVERIFY2(answer.starts_with("HTTP/1.1 " + std::to_string(status)), answer.c_str());
+}
+
+void TestLiveServer::theSubprotocolIsAnswered_data()
+{
+    QTest::addColumn<std::string>("offered");
+    QTest::addColumn<bool>("taken");
+    QTest::newRow("this version") << std::string("palimpsest.v1") << true;
+    QTest::newRow("among others") << std::string("palimpsest.v2, palimpsest.v1") << true;
+    QTest::newRow("beside a key, which is not said back")
+        << std::string("palimpsest.v1, palimpsest.key.c2VjcmV0") << true;
+    QTest::newRow("another version alone") << std::string("palimpsest.v2") << false;
+}
+
+void TestLiveServer::theSubprotocolIsAnswered()
+{
+    QFETCH(const std::string, offered);
+    DemoServer server;
+    RawClient client(server.port());
+    QVERIFY(client.send(handshake(server.port(), "Sec-WebSocket-Protocol: " + offered + "\r\n")));
+    const std::string answer = client.piece(kPatienceMs);
+    QVERIFY2(answer.starts_with("HTTP/1.1 101"), answer.c_str());
+    QFETCH(const bool, taken);
+    QCOMPARE(answer.find("Sec-WebSocket-Protocol: palimpsest.v1\r\n") != std::string::npos, taken);
+    QVERIFY2(answer.find("palimpsest.key") == std::string::npos, answer.c_str());
 }
 
 void TestLiveServer::brokenFramesEndOneConnection_data()
