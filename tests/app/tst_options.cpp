@@ -294,6 +294,7 @@ void TestOptions::displayModes()
     QCOMPARE(displayMode(ProgressChoice::Live, terminal), DisplayMode::Lines);
 }
 
+// F020
 void TestOptions::ratesNeedALongEnoughRun()
 {
     RunFigures figures;

@@ -59,6 +59,7 @@ void TestBackendLoader::computesOnTheCpuWhereAsked()
     QVERIFY(loaded.whyNotCuda.empty());
 }
 
+// F085
 void TestBackendLoader::fallsBackToTheCpuAndSaysWhy()
 {
     const QTemporaryDir empty;

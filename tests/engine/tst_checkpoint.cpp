@@ -151,6 +151,7 @@ void TestCheckpoint::tinyCheckpointsAreValid()
     QCOMPARE(std::ssize(checkpoint->allTensors()), count);
 }
 
+// F076
 void TestCheckpoint::foldersWithAnyName_data()
 {
     QTest::addColumn<QString>("name");

@@ -119,6 +119,7 @@ void TestCheckpointFaults::expectComplaint(const Complaint &complaint) const
     }
 }
 
+// F027, F082
 void TestCheckpointFaults::damagedModels_data()
 {
     QTest::addColumn<BreakModel>("damage");
@@ -264,6 +265,7 @@ void TestCheckpointFaults::damagedModels()
     expectComplaint(complaint);
 }
 
+// F077, F080
 void TestCheckpointFaults::damagedFolders_data()
 {
     QTest::addColumn<BreakFolder>("damage");

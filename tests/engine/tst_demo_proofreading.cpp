@@ -43,6 +43,7 @@ void TestDemoProofreading::scoreTellsFixedFromDamaged()
     QCOMPARE(score.damaged, 1);
 }
 
+// F008
 void TestDemoProofreading::figuresOfTheRecipeAreReproduced()
 {
     const DemoModel model = DemoModel::open(PALIMPSEST_SOURCE_DIR);

@@ -227,6 +227,7 @@ void TestTrajectories::schedulerFollowsTheRecording()
     QVERIFY2(found.empty(), found.c_str());
 }
 
+// F016: canvases behind the first, too
 void TestTrajectories::generationFollowsTheRecording()
 {
     QFETCH(QString, name);

@@ -84,11 +84,12 @@ test("rewrite with an instruction, by key (Ctrl+K)", async () => {
   await key("Enter");
   await started();
   await settled();
+  await studio.page.locator(".change__inserted").first().waitFor(); // something is offered
   assert.ok((await shownText()).includes("reciepts are enclosed."), "nothing outside the selection changes (F101)");
   noFaults();
 });
 
-test("re-noise, and again with the same seed", async () => {
+test("words are re-noised, and nothing but them", async () => {
   await newDraft(LETTER);
   await select("each quarter");
   await button("Re-noise").click();
@@ -96,6 +97,7 @@ test("re-noise, and again with the same seed", async () => {
   await started();
   await settled();
   await picture("renoise");
+  assert.ok((await shownText()).endsWith("I am writing becuase the reciepts are enclosed."));
   noFaults();
 });
 
@@ -131,7 +133,7 @@ test("three alternatives side by side, one is taken (F098)", async () => {
   noFaults();
 });
 
-test("fill at the caret, and continue", async () => {
+test("the text is continued from the caret", async () => {
   await newDraft("I have paid the fee. ");
   await key("Control+End");
   await button("Continue").click();
