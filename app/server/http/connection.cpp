@@ -59,6 +59,7 @@ Connection::~Connection()
     dropBody();
     if (m_claimed)
         --m_gate.m_replies;
+    m_gate.m_leaving.erase(this);
 }
 
 void Connection::onReadyRead()

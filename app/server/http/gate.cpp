@@ -59,8 +59,10 @@ Gate::~Gate()
 void Gate::stop()
 {
     close();
-    for (Connection *connection : std::exchange(m_connections, {}))
-        delete connection;
+    for (auto *connections : {&m_connections, &m_leaving}) {
+        for (Connection *connection : std::exchange(*connections, {}))
+            delete connection;
+    }
     for (QWebSocket *socket : std::exchange(m_sockets, {})) {
         socket->disconnect(this);
         socket->close(QWebSocketProtocol::CloseCodeGoingAway);
@@ -162,8 +164,10 @@ void Gate::arrived(QWebSocket *socket)
 
 void Gate::forget(Connection *connection)
 {
-    if (m_connections.erase(connection) != 0)
-        connection->deleteLater();
+    if (m_connections.erase(connection) == 0)
+        return;
+    m_leaving.insert(connection); // it gives back what it counts here when it is deleted, so not after the gate
+    connection->deleteLater();
 }
 
 } // namespace palimpsest::http

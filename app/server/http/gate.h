@@ -93,6 +93,7 @@ private:
     GateSettings m_settings;
     QWebSocketServer &m_webSockets;
     std::set<Connection *> m_connections;
+    std::set<Connection *> m_leaving; ///< ended, and deleted as soon as nothing of theirs is on the stack
     std::set<QWebSocket *> m_sockets;
     Connection *m_current = nullptr; ///< whose request QHttpServer is working on
     bool m_selfTestMatched = false;
