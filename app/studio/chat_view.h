@@ -103,7 +103,7 @@ private:
     std::optional<ChatProgress> m_progress;
     QTimer m_frame;
     QString m_announcement;
-    PostBox m_box{this};
+    PostBox m_box;
 };
 
 } // namespace palimpsest::studio

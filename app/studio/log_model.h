@@ -79,7 +79,7 @@ private:
 
     std::shared_ptr<LogSink> m_sink;
     std::deque<LogEntry> m_entries;
-    PostBox m_box{this};
+    PostBox m_box;
 };
 
 } // namespace palimpsest::studio

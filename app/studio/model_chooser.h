@@ -98,7 +98,7 @@ private:
     QString m_inUse;  ///< the folder that was chosen last; "" = the demo model, or what the command line named
     QString m_before; ///< the one before it
     int m_number = 0; ///< of the check whose answer counts
-    PostBox m_box{this};
+    PostBox m_box;
     std::jthread m_thread; ///< ends before all that it posts to
 };
 

@@ -7,23 +7,17 @@
 #include "app/studio/model_check.h"
 
 #include <QLocale>
-#include <QPointer>
 
 namespace palimpsest::studio {
 
 ModelView::ModelView(EngineHost &host, QObject *parent) : QObject(parent), m_host(host)
 {
     // The host calls on its own thread; the newest state is asked for on this one, so none arrives out of order.
-    m_subscription = host.observe([view = QPointer(this), this](const EngineState &) {
-        QMetaObject::invokeMethod(
-            this,
-            [view] {
-                if (!view)
-                    return;
-                view->m_state = view->m_host.state();
-                Q_EMIT view->changed();
-            },
-            Qt::QueuedConnection);
+    m_subscription = host.observe([this, post = m_box.sender()](const EngineState &) {
+        post([this] {
+            m_state = m_host.state();
+            Q_EMIT changed();
+        });
     });
     m_state = host.state();
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "app/engine_host.h"
+#include "app/studio/post_box.h"
 
 #include <QObject>
 #include <QString>
@@ -58,6 +59,7 @@ Q_SIGNALS:
 private:
     EngineHost &m_host;
     EngineState m_state;
+    PostBox m_box;
     EngineHost::Subscription m_subscription;
 };
 

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include <QObject>
+#include "app/server/http/call_queue.h"
 
 #include <functional>
 #include <memory>
@@ -12,18 +12,18 @@
 
 namespace palimpsest::studio {
 
-/// Takes calls from any thread to the thread of an object; what comes when that object is gone is dropped. A member of
-/// the object.
+/// Takes calls from any thread to the one that made the box; what comes when the box is gone is dropped. A member of
+/// the object that the calls are about.
 class PostBox
 {
 public:
     using Call = std::function<void()>;
 
-    explicit PostBox(QObject *receiver) : m_state(std::make_shared<State>()) { m_state->receiver = receiver; }
+    PostBox() { m_state->queue = &m_queue; }
     ~PostBox()
     {
         const std::lock_guard lock(m_state->mutex);
-        m_state->receiver = nullptr;
+        m_state->queue = nullptr;
     }
     PostBox(const PostBox &) = delete;
     PostBox &operator=(const PostBox &) = delete;
@@ -33,8 +33,8 @@ public:
     {
         return [state = m_state](Call call) {
             const std::lock_guard lock(state->mutex);
-            if (state->receiver != nullptr)
-                QMetaObject::invokeMethod(state->receiver, std::move(call), Qt::QueuedConnection);
+            if (state->queue != nullptr)
+                state->queue->post(std::move(call));
         };
     }
 
@@ -42,9 +42,10 @@ private:
     struct State
     {
         std::mutex mutex;
-        QObject *receiver = nullptr; ///< null when it is gone
+        http::CallQueue *queue = nullptr; ///< null when it is gone
     };
-    std::shared_ptr<State> m_state;
+    http::CallQueue m_queue;
+    std::shared_ptr<State> m_state = std::make_shared<State>();
 };
 
 } // namespace palimpsest::studio

@@ -37,6 +37,7 @@ ServerView::ServerView(EngineHost &engine, documents::DocumentWorker &store, ser
     };
     m_runner = new ServerRunner({.engine = engine, .store = store, .metrics = metrics, .libraryChanged = tell});
     m_runner->moveToThread(&m_thread);
+    m_orders.moveToThread(&m_thread);
     connect(&m_thread, &QThread::finished, m_runner, &QObject::deleteLater);
     connect(m_runner, &ServerRunner::started, this, &ServerView::onStarted);
     connect(m_runner, &ServerRunner::failed, this, &ServerView::onFailed);
@@ -52,7 +53,7 @@ ServerView::ServerView(EngineHost &engine, documents::DocumentWorker &store, ser
 
 ServerView::~ServerView()
 {
-    QMetaObject::invokeMethod(m_runner, &ServerRunner::stop, Qt::BlockingQueuedConnection);
+    m_orders.runAndWait([this] { m_runner->stop(); });
     m_thread.quit();
     m_thread.wait();
 }
@@ -83,9 +84,7 @@ void ServerView::start()
     }
     m_state = State::Starting;
     m_problem.clear();
-    QMetaObject::invokeMethod(
-        m_runner, [runner = m_runner, settings = std::move(settings)] { runner->start(settings); },
-        Qt::QueuedConnection);
+    m_orders.post([runner = m_runner, settings = std::move(settings)] { runner->start(settings); });
     Q_EMIT changed();
 }
 
@@ -93,7 +92,7 @@ void ServerView::stop()
 {
     m_state = State::Stopping;
     m_problem.clear();
-    QMetaObject::invokeMethod(m_runner, &ServerRunner::stop, Qt::QueuedConnection);
+    m_orders.post([runner = m_runner] { runner->stop(); });
     Q_EMIT changed();
 }
 
@@ -223,7 +222,7 @@ void ServerView::restore()
 
 void ServerView::ringLibrary()
 {
-    QMetaObject::invokeMethod(m_runner, &ServerRunner::ringLibrary, Qt::QueuedConnection);
+    m_orders.post([runner = m_runner] { runner->ringLibrary(); });
 }
 
 void ServerView::remember(const QString &key, const QVariant &value)

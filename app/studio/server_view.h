@@ -101,7 +101,8 @@ private:
 
     QSettings *m_settings;
     QThread m_thread;
-    ServerRunner *m_runner; ///< lives on m_thread, and ends with it
+    http::CallQueue m_orders; ///< for the runner; lives on m_thread
+    ServerRunner *m_runner;   ///< lives on m_thread, and ends with it
     State m_state = State::Off;
     bool m_wanted = false;
     int m_port;
@@ -113,7 +114,7 @@ private:
     QString m_newKey;
     int m_connections = 0;
     int m_windows = 0;
-    PostBox m_box{this};
+    PostBox m_box;
 };
 
 } // namespace palimpsest::studio
