@@ -8,8 +8,6 @@
 #include <QAbstractTextDocumentLayout>
 #include <QGlyphRun>
 #include <QQuickWindow>
-#include <QTextBlock>
-#include <QTextDocument>
 #include <QTextLayout>
 
 #include <algorithm>
@@ -63,29 +61,44 @@ std::vector<std::pair<qreal, qreal>> stretches(const QTextLine &line, int from, 
 
 } // namespace
 
-std::vector<QRectF> lineRects(const QTextDocument &document, editing::TextSpan span)
+void LineRects::enter(const QTextBlock &block)
+{
+    if (m_block == block)
+        return;
+    m_block = block;
+    m_origin = m_document.documentLayout()->blockBoundingRect(block).topLeft();
+    m_goesBothWays = goesBothWays(block.text()); // copies the paragraph: not for each of its words
+}
+
+std::vector<QRectF> LineRects::of(editing::TextSpan span)
 {
     std::vector<QRectF> rects;
-    const QAbstractTextDocumentLayout *layout = document.documentLayout();
-    for (QTextBlock block = document.findBlock(static_cast<int>(span.start));
+    for (QTextBlock block = m_document.findBlock(static_cast<int>(span.start));
          block.isValid() && block.position() < span.end; block = block.next()) {
-        const QTextLayout *blockLayout = block.layout();
-        const QPointF origin = layout->blockBoundingRect(block).topLeft();
-        const bool bothWays = goesBothWays(block.text());
-        const qsizetype begin = std::max<qsizetype>(0, span.start - block.position());
-        const qsizetype end = std::min<qsizetype>(block.length() - 1, span.end - block.position());
-        for (int i = 0; i < blockLayout->lineCount(); ++i) {
-            const QTextLine line = blockLayout->lineAt(i);
-            const auto from = static_cast<int>(std::max<qsizetype>(begin, line.textStart()));
-            const auto to = static_cast<int>(std::min<qsizetype>(end, line.textStart() + line.textLength()));
+        enter(block);
+        const QTextLayout *layout = block.layout();
+        const auto begin = static_cast<int>(std::max<qsizetype>(0, span.start - block.position()));
+        const auto end = static_cast<int>(std::min<qsizetype>(block.length() - 1, span.end - block.position()));
+        const QTextLine first = layout->lineForTextPosition(begin);
+        for (int i = first.isValid() ? first.lineNumber() : 0; i < layout->lineCount(); ++i) {
+            const QTextLine line = layout->lineAt(i);
+            const int from = std::max(begin, line.textStart());
+            const int to = std::min(end, line.textStart() + line.textLength());
+            if (line.textStart() >= end)
+                break;
             if (from >= to)
                 continue;
-            for (const auto &[left, right] : stretches(line, from, to, bothWays))
+            for (const auto &[left, right] : stretches(line, from, to, m_goesBothWays))
                 rects.push_back(
-                    QRectF(left, line.y() + line.leading(), right - left, line.height()).translated(origin));
+                    QRectF(left, line.y() + line.leading(), right - left, line.height()).translated(m_origin));
         }
     }
     return rects;
+}
+
+std::vector<QRectF> lineRects(const QTextDocument &document, editing::TextSpan span)
+{
+    return LineRects(document).of(span);
 }
 
 MarksItem::MarksItem(QQuickItem *parent) : QQuickItem(parent)
@@ -120,19 +133,20 @@ void MarksItem::updatePolish()
     // Polishing comes after everything that moved in this frame, so the document's layout is the one that is painted.
     m_boxes.clear();
     if (m_page && m_page->document() != nullptr) {
+        LineRects lines(*m_page->document());
         for (const PageMark &mark : m_page->marks())
-            addMark(mark);
+            addMark(mark, lines);
     }
     update();
 }
 
-void MarksItem::addMark(const PageMark &mark)
+void MarksItem::addMark(const PageMark &mark, LineRects &lines)
 {
     const bool inFront = mark.kind == PageMark::Kind::Removed;
     if (inFront != (m_plane == Plane::InFront))
         return;
     const Theme &theme = *Theme::create(nullptr, nullptr);
-    const std::vector<QRectF> rects = lineRects(*m_page->document(), mark.shown);
+    const std::vector<QRectF> rects = lines.of(mark.shown);
     if (mark.kind == PageMark::Kind::Running && !rects.empty()) {
         const QRectF bar(-kBarDistance - kBarWidth, rects.front().top(), kBarWidth,
                          rects.back().bottom() - rects.front().top());

@@ -11,11 +11,30 @@
 #include <QPointer>
 #include <QQuickItem>
 #include <QRectF>
+#include <QTextBlock>
+#include <QTextDocument>
 #include <QtQml/qqmlregistration.h>
 
 #include <vector>
 
 namespace palimpsest::studio {
+
+/// Finds where stretches of a text document are drawn: one rectangle for each line that a stretch touches (several
+/// where directions mix), in the document's coordinates. For as long as the document does not change.
+class LineRects
+{
+public:
+    explicit LineRects(const QTextDocument &document) : m_document(document) {}
+    [[nodiscard]] std::vector<QRectF> of(editing::TextSpan span);
+
+private:
+    void enter(const QTextBlock &block);
+
+    const QTextDocument &m_document;
+    QTextBlock m_block; ///< what the following is known of
+    QPointF m_origin;
+    bool m_goesBothWays = false;
+};
 
 /// Draws the marks of a page as rectangles, placed from the text document's own layout: text, caret, input methods and
 /// accessibility stay Qt's, and a step that changes only colours touches no text. Lies exactly over the page's TextEdit
@@ -53,7 +72,7 @@ protected:
     QSGNode *updatePaintNode(QSGNode *old, UpdatePaintNodeData *data) override;
 
 private:
-    void addMark(const PageMark &mark);
+    void addMark(const PageMark &mark, LineRects &lines);
     void addBox(const QRectF &rect, const QColor &color);
     void addDots(const QRectF &line, const QColor &color, int level);
 
@@ -62,7 +81,7 @@ private:
     std::vector<ColoredRect> m_boxes;
 };
 
-/// Where a stretch of a text document is drawn: one rectangle for each line it touches, in the document's coordinates.
+/// One stretch of a document, for once.
 [[nodiscard]] std::vector<QRectF> lineRects(const QTextDocument &document, editing::TextSpan span);
 
 } // namespace palimpsest::studio

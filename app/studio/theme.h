@@ -106,6 +106,7 @@ public:
     [[nodiscard]] const QColor &amberSoft() const noexcept { return m_amberSoft; }
     [[nodiscard]] const QColor &sunken() const noexcept { return m_sunken; }
     [[nodiscard]] const QColor &ink() const noexcept { return m_ink; }
+    [[nodiscard]] const QColor &line() const noexcept { return m_line; }
     [[nodiscard]] const QColor &rust() const noexcept { return m_rust; }
 
 Q_SIGNALS:

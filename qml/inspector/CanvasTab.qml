@@ -40,23 +40,26 @@ ColumnLayout {
         text: qsTr("Mean entropy")
         figure: root.view.entropyText
     }
-    CurveChart {
+    StepChart {
         Layout.fillWidth: true
         implicitHeight: 56
+        shape: StepChartItem.Curve
         values: root.view.entropyCurve
-        slots: Math.max(root.view.maxSteps, 1)
+        slots: root.view.maxSteps
         current: root.view.step
         name: qsTr("Mean entropy by step")
+        decimals: 2
     }
     SectionTitle {
         text: qsTr("Accepted each step")
         figure: root.view.acceptedText
     }
-    BarChart {
+    StepChart {
         Layout.fillWidth: true
         implicitHeight: 40
+        shape: StepChartItem.Bars
         values: root.view.acceptedCurve
-        slots: Math.max(root.view.maxSteps, 1)
+        slots: root.view.maxSteps
         current: root.view.step
         name: qsTr("Accepted positions by step")
     }

@@ -164,6 +164,7 @@ void StudioBench::show(std::unique_ptr<EngineHost> host, QSettings *settings)
     if (window->window() == nullptr)
         qFatal("the window cannot be loaded");
     view().resize(1440, 900);
+    view().requestActivate(); // where no window manager does it
     if (!QTest::qWaitForWindowActive(&view()))
         qFatal("the window does not become active");
 }
