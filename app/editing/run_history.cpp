@@ -35,7 +35,7 @@ constexpr float kHundredthsOfNat = 100.0F;
 RunHistory::RunHistory(std::vector<std::shared_ptr<const CanvasView>> lanes)
 {
     for (std::shared_ptr<const CanvasView> &view : lanes)
-        m_lanes.push_back({std::move(view), {}});
+        m_lanes.push_back({std::move(view), {}, {}});
 }
 
 std::int64_t RunHistory::storedCanvas(std::size_t lane, std::int64_t canvas) noexcept
@@ -135,8 +135,13 @@ std::optional<Frame> RunHistory::newestFrame(std::size_t lane) const
 {
     const std::vector<Canvas> &canvases = m_lanes[lane].canvases;
     for (std::size_t canvas = canvases.size(); canvas > 0; --canvas) {
-        if (const std::size_t steps = canvases[canvas - 1].steps.size(); steps > 0)
-            return frame(static_cast<int>(lane), static_cast<std::int64_t>(canvas) - 1, static_cast<int>(steps));
+        const std::size_t steps = canvases[canvas - 1].steps.size();
+        if (steps == 0)
+            continue;
+        std::optional<Frame> &known = m_lanes[lane].newest;
+        if (!known || known->canvas != static_cast<std::int64_t>(canvas) - 1 || known->step != static_cast<int>(steps))
+            known = frame(static_cast<int>(lane), static_cast<std::int64_t>(canvas) - 1, static_cast<int>(steps));
+        return known;
     }
     return std::nullopt;
 }

@@ -65,6 +65,7 @@ private:
     {
         std::shared_ptr<const CanvasView> view;
         std::vector<Canvas> canvases;
+        mutable std::optional<Frame> newest; ///< for all who ask for it while it is the newest
     };
     [[nodiscard]] Canvas &canvasOf(std::size_t lane, std::int64_t canvas);
     [[nodiscard]] const Canvas &requireStep(int lane, std::int64_t canvas, int step) const;

@@ -131,6 +131,9 @@ void DraftView::startWish(RunWish wish)
     attempt([&] {
         m_run = m_session->startRun(m_window, m_session->draft().version(), wish);
         m_lastRun = m_run;
+        const TextSpan selection = m_page.selectionInDraft();
+        if (!selection.empty()) // it has done its work: the bar beside the text shows where
+            m_page.selectInDraft({selection.end, selection.end});
         announce(tr("Generating"));
         Q_EMIT runChanged();
         Q_EMIT progressChanged();

@@ -30,6 +30,13 @@ QRectF snapped(const QRectF &rect)
             std::max<qreal>(1.0, std::ceil(rect.bottom()) - top)};
 }
 
+/// The heat map's colours as letters can be read over them: 4.5 to 1 and more in both schemes.
+QColor behindLetters(QColor heat)
+{
+    heat.setAlphaF(0.6F);
+    return heat;
+}
+
 /// Whether letters of a text may stand from right to left.
 bool goesBothWays(QStringView text)
 {
@@ -157,7 +164,7 @@ void MarksItem::addMark(const PageMark &mark, LineRects &lines)
         const QRectF below(rect.left(), rect.bottom() - 2.0, rect.width(), 2.0);
         switch (mark.kind) {
         case PageMark::Kind::Entropy:
-            addBox(rect, theme.entropyColor(mark.level));
+            addBox(rect, behindLetters(theme.entropyColor(mark.level)));
             addDots(below, theme.ink(), mark.level);
             break;
         case PageMark::Kind::Accepted:

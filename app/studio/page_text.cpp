@@ -163,6 +163,7 @@ void PageText::refresh()
     if (changed || isMoved)
         restore(kept);
     styleBlocks();
+    openGap();
     findMatches();
     collectMarks();
     Q_EMIT shownChanged();
@@ -230,8 +231,8 @@ void PageText::addProposalOverlays(std::vector<Overlay> &overlays)
     const std::optional<TextSpan> previewed =
         overlays.empty() || !m_preview ? std::nullopt : std::optional(overlays.front().span);
     for (const editing::Proposal &proposal : m_session->draft().proposals()) {
-        if (!proposal.isOpen())
-            continue;
+        if (!proposal.isOpen() || proposal.alternatives.size() > 1)
+            continue; // several texts stand side by side below the page's
         for (std::size_t i = 0; i < proposal.changes.size(); ++i) {
             const editing::ProposalChange &change = proposal.changes[i];
             const bool isHidden =

@@ -48,6 +48,10 @@ class PageText : public QObject
     Q_PROPERTY(bool entropyHeld READ entropyHeld NOTIFY entropyHeldChanged)
     /// While set, proposals and runs are hidden, and the page shows the draft as it is: for comparing.
     Q_PROPERTY(bool originalShown READ originalShown WRITE setOriginalShown NOTIFY originalShownChanged)
+    /// Where on the page the passage ends that several texts are offered for; -1 = there is none. Behind its paragraph
+    /// a gap of that many pixels is open, for them to stand in.
+    Q_PROPERTY(int alternativesEnd READ alternativesEnd NOTIFY marksChanged)
+    Q_PROPERTY(double gap READ gap WRITE setGap NOTIFY gapChanged)
     Q_PROPERTY(bool previewing READ previewing NOTIFY shownChanged)
     /// The search; "" = none. Letter case counts where the pattern has a capital.
     Q_PROPERTY(QString searchPattern READ searchPattern WRITE setSearchPattern NOTIFY searchChanged)
@@ -94,6 +98,9 @@ public:
     [[nodiscard]] bool entropyHeld() const noexcept { return m_entropyHeld; }
     [[nodiscard]] bool originalShown() const noexcept { return m_originalShown; }
     void setOriginalShown(bool shown);
+    [[nodiscard]] int alternativesEnd() const;
+    [[nodiscard]] double gap() const noexcept { return m_gap; }
+    void setGap(double pixels);
     [[nodiscard]] QString searchPattern() const { return m_searchPattern; }
     void setSearchPattern(const QString &pattern);
     [[nodiscard]] int matchCount() const { return static_cast<int>(m_matches.size()); }
@@ -153,6 +160,7 @@ Q_SIGNALS:
     void entropyHeldChanged();
     void originalShownChanged();
     void searchChanged();
+    void gapChanged();
     void lineHeightChanged();
     /// A key stroke was taken back; `reason` is a sentence.
     void refused(const QString &reason);
@@ -204,6 +212,7 @@ private:
     void watchAlt(const QEvent &event);
     void setEntropyHeld(bool held);
     void styleBlocks();
+    void openGap();
     [[nodiscard]] QString documentText() const;
     [[nodiscard]] bool busyWithInput() const;
 
@@ -241,6 +250,8 @@ private:
     QString m_searchPattern;
     std::vector<TextSpan> m_matches; ///< on the page
     double m_lineHeight = 1.65;
+    double m_gap = 0.0;
+    bool m_gapOpen = false;
     std::optional<TextSpan> m_unstyled; ///< of the text document: what was put in since styleBlocks
     mutable int m_words = 0;
     mutable std::int64_t m_wordsVersion = -1;

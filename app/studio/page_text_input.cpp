@@ -190,6 +190,36 @@ void PageText::styleBlocks()
     }
 }
 
+void PageText::setGap(double pixels)
+{
+    if (m_gap == pixels) // NOLINT: the very value that was set
+        return;
+    m_gap = pixels;
+    openGap();
+    Q_EMIT gapChanged();
+    Q_EMIT marksChanged(); // what lies below has moved
+}
+
+/// Paragraphs that are split take their format along: so all of them are looked at, as long as a gap is open.
+void PageText::openGap()
+{
+    const int end = alternativesEnd();
+    if (!m_document || busyWithInput() || (end < 0 && !m_gapOpen))
+        return;
+    const QScopeGuard done([this, wasApplying = m_applying] { m_applying = wasApplying; });
+    m_applying = true;
+    m_gapOpen = end >= 0;
+    const QTextBlock wanted = end < 0 ? QTextBlock() : m_document->findBlock(end);
+    for (QTextBlock block = m_document->begin(); block.isValid(); block = block.next()) {
+        const double margin = block == wanted ? m_gap : 0.0;
+        if (block.blockFormat().bottomMargin() == margin) // NOLINT: the very value set below
+            continue;
+        QTextBlockFormat format;
+        format.setBottomMargin(margin);
+        QTextCursor(block).mergeBlockFormat(format);
+    }
+}
+
 void PageText::onContentsChange(int position, int removed, int added)
 {
     if (!m_unstyled)

@@ -51,8 +51,12 @@ void PageText::addSpanMarks()
             m_marks.push_back({.kind = PageMark::Kind::Running, .shown = m_shown.toShown(run.span), .level = 0});
     }
     for (const editing::Proposal &proposal : m_session->draft().proposals()) {
-        if (proposal.isOpen() && proposal.action != editing::RunAction::Proofread)
-            m_marks.push_back({.kind = PageMark::Kind::Running, .shown = m_shown.toShown(proposal.span), .level = 0});
+        if (!proposal.isOpen() || proposal.action == editing::RunAction::Proofread)
+            continue;
+        const TextSpan shown = m_shown.toShown(proposal.span);
+        m_marks.push_back({.kind = PageMark::Kind::Running, .shown = shown, .level = 0});
+        if (proposal.alternatives.size() > 1 && !m_preview)
+            m_marks.push_back({.kind = PageMark::Kind::Inserted, .shown = shown, .level = 0});
     }
 }
 
@@ -78,6 +82,16 @@ void PageText::addLiveMarks(const ShownPiece &piece, const Source &source)
         if ((m_entropyShown || m_entropyHeld) && mark != '#' && level > 0)
             m_marks.push_back({.kind = PageMark::Kind::Entropy, .shown = span, .level = level});
     }
+}
+
+int PageText::alternativesEnd() const
+{
+    const editing::Proposal *proposal =
+        m_session && m_current ? m_session->draft().proposal(m_current->proposal) : nullptr;
+    if (proposal == nullptr || !proposal->isOpen() || proposal->alternatives.size() < 2)
+        return -1;
+    const qsizetype lineEnd = m_shown.text().indexOf(u'\n', m_shown.toShown(proposal->span).end);
+    return static_cast<int>(lineEnd < 0 ? m_shown.text().size() : lineEnd);
 }
 
 std::optional<PageText::CanvasPlace> PageText::canvasPlaceAt(qsizetype shown) const
@@ -133,6 +147,7 @@ std::optional<PageText::ChangePlace> PageText::changeAt(qsizetype shown) const
 void PageText::setCurrentChange(std::optional<ChangePlace> change)
 {
     m_current = std::move(change);
+    openGap();
     collectMarks();
 }
 

@@ -11,8 +11,15 @@ Row {
     required property Studio studio
     readonly property DraftView draft: studio.draft
 
+    required property TextEdit editor
+    readonly property rect place: {
+        editor.text // moves with the text
+        editor.width
+        return editor.positionToRectangle(Math.max(0, draft.page.alternativesEnd))
+    }
+
     visible: draft.alternatives.length > 0
-    height: visible ? implicitHeight : 0
+    y: editor.y + place.y + place.height + Theme.spaceSmall
     spacing: Theme.spaceMedium
 
     Repeater {

@@ -4,7 +4,7 @@
 import QtQuick
 import Palimpsest.Studio
 
-// Keep or reject, at the change that keys act on.
+// Keep or reject, beside the change that keys act on.
 Row {
     id: root
 
@@ -17,10 +17,10 @@ Row {
         return editor.positionToRectangle(Math.max(0, draft.changeEnd))
     }
 
-    visible: draft.proposal !== "" && draft.alternatives.length === 0 && !draft.running
+    visible: draft.changeEnd >= 0 && draft.alternatives.length === 0 && !draft.running
     spacing: 4
-    x: Math.min(editor.x + place.x + 4, parent.width - width - 8)
-    y: editor.y + place.y + place.height
+    x: editor.x + editor.width + Theme.spaceSmall // in the margin, where they hide no letters
+    y: editor.y + place.y + Math.round((place.height - height) / 2)
 
     ChangeButton {
         text: "✓"

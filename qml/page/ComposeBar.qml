@@ -166,6 +166,8 @@ Rectangle {
                     : root.draft.open ? qsTr("%n word(s)", "", root.draft.page.words) : ""
             }
             Text {
+                Layout.maximumWidth: root.width / 2
+                elide: Text.ElideRight
                 color: Theme.inkFaint
                 font.family: Theme.uiFont
                 font.pixelSize: Theme.captionSize
@@ -174,7 +176,7 @@ Rectangle {
                     : root.draft.openChanges > 0
                       ? qsTr("F7 next · Ctrl+Enter accept · Ctrl+Shift+Backspace reject · Ctrl+D original")
                     : root.draft.running
-                      ? qsTr("Esc stops and restores · click locks a word · Alt+↓ alternatives · hold Alt for the entropy view")
+                      ? qsTr("Esc stops · click locks a word · Alt+↓ others · hold Alt: entropy")
                       : qsTr("Enter runs · Ctrl+L locks · Ctrl+R re-noises the selection")
             }
         }

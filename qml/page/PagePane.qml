@@ -11,7 +11,7 @@ Item {
 
     required property Studio studio
     readonly property alias editor: edit
-    readonly property real sheetWidth: Math.min(Theme.pageWidth - 60, width - 80)
+    readonly property real sheetWidth: Math.min(Theme.pageWidth - 60, width - 148) // room for a bar at the left, and buttons at the right
 
     function askRewrite() {
         selectionBar.askRewrite()
@@ -28,11 +28,16 @@ Item {
             flick.contentY = rect.y + rect.height + 60 - flick.height
     }
 
+    Binding {
+        target: root.studio.draft.page
+        property: "gap"
+        value: alternatives.visible ? alternatives.implicitHeight + 2 * Theme.spaceSmall : 0
+    }
     Flickable {
         id: flick
         anchors.fill: parent
         contentWidth: width
-        contentHeight: Math.max(height, edit.height + 34 + 160 + alternatives.height)
+        contentHeight: Math.max(height, edit.height + 34 + 160)
         boundsBehavior: Flickable.StopAtBounds
         clip: true
         ScrollBar.vertical: ScrollBar {}
@@ -105,8 +110,8 @@ Item {
         AlternativesRow {
             id: alternatives
             studio: root.studio
+            editor: edit
             x: edit.x - 19
-            y: edit.y + edit.height + Theme.spaceSmall
             width: edit.width + 19
         }
         ChangeBar {
@@ -120,8 +125,8 @@ Item {
         }
     }
     PreviewNote {
-        anchors.top: parent.top
-        anchors.topMargin: Theme.spaceSmall
+        anchors.bottom: parent.bottom
+        anchors.bottomMargin: Theme.spaceSmall
         anchors.horizontalCenter: parent.horizontalCenter
         studio: root.studio
     }

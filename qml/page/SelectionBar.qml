@@ -30,6 +30,7 @@ Rectangle {
     }
 
     visible: draft.open && !draft.running && (asking || (hasSelection && editor.activeFocus))
+    onVisibleChanged: noise.visible = false
     width: content.implicitWidth + 8
     height: content.implicitHeight + 8
     radius: 10

@@ -163,7 +163,10 @@ void StudioBench::show(std::unique_ptr<EngineHost> host, QSettings *settings)
         documents::StoreOptions{.file = folder.filePath(QStringLiteral("drafts.sqlite")).toStdString()}, settings);
     if (window->window() == nullptr)
         qFatal("the window cannot be loaded");
-    view().resize(1440, 900);
+    const QStringList size = qEnvironmentVariable("PALIMPSEST_PICTURES_SIZE", QStringLiteral("1440x900")).split(u'x');
+    view().resize(size.value(0).toInt(), size.value(1).toInt());
+    if (qEnvironmentVariableIsSet("PALIMPSEST_PICTURES_DARK"))
+        window->theme().setScheme(Theme::Scheme::Dark);
     view().requestActivate(); // where no window manager does it
     if (!QTest::qWaitForWindowActive(&view()))
         qFatal("the window does not become active");
@@ -253,6 +256,15 @@ void StudioBench::hoverAt(qsizetype shown)
 {
     QTest::mouseMove(&view(), pointOf(shown) - QPoint(1, 0)); // a move wants two places
     QTest::mouseMove(&view(), pointOf(shown));
+}
+
+void StudioBench::picture(const QString &name)
+{
+    const QString pictures = qEnvironmentVariable("PALIMPSEST_PICTURES");
+    if (pictures.isEmpty())
+        return;
+    waitForFrame();
+    view().grabWindow().save(pictures + u'/' + name + QStringLiteral(".png"));
 }
 
 QString StudioBench::text()

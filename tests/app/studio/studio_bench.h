@@ -93,6 +93,10 @@ public:
     void clickAt(qsizetype shown); ///< in the middle of a letter of the page
     void hoverAt(qsizetype shown);
 
+    /// Where PALIMPSEST_PICTURES names a folder, the window's picture goes there, for people to look at (with
+    /// PALIMPSEST_PICTURES_DARK set: in the dark scheme; PALIMPSEST_PICTURES_SIZE: "1024x700").
+    void picture(const QString &name);
+
     [[nodiscard]] QString text(); ///< of the draft
     [[nodiscard]] QString pageText();
     [[nodiscard]] qsizetype caret();

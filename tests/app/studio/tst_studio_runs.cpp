@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Palimpsest developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "app/studio/marks_item.h"
 #include "tests/app/studio/studio_bench.h"
 
 #include <QElapsedTimer>
@@ -202,6 +203,14 @@ void TestStudioRuns::offersAlternativesF098()
     bench().select(kSentence);
     bench().key(Qt::Key_K, Qt::ControlModifier | Qt::ShiftModifier);
     QTRY_COMPARE(bench().draft().alternatives().size(), 3);
+    // They stand below the passage, and the rest of the page below them.
+    QTRY_VERIFY(bench().page().gap() > 40);
+    const auto distance = [this] { // from the passage to what follows it
+        const QTextDocument &document = *bench().page().document();
+        const qsizetype after = bench().pageText().lastIndexOf(QStringLiteral("Yours"));
+        return lineRects(document, {after, after + 1}).front().top() - lineRects(document, {12, 13}).front().top();
+    };
+    QVERIFY(distance() > bench().page().gap());
     const editing::Proposal &proposal = bench().stored().proposals().back();
     const QString id = proposal.id;
     bench().key(Qt::Key_3, Qt::AltModifier);
@@ -217,6 +226,7 @@ void TestStudioRuns::offersAlternativesF098()
     bench().key(Qt::Key_2, Qt::AltModifier);
     bench().key(Qt::Key_Return, Qt::ControlModifier);
     QTRY_COMPARE(bench().draft().alternatives().size(), 0);
+    QTRY_VERIFY(distance() < 60); // closed again
     QCOMPARE(bench().text(), QStringLiteral("Dear board,\n") + second + QStringLiteral("\nYours"));
 }
 
