@@ -96,6 +96,7 @@ ApplicationWindow {
         ProblemBar {
             id: problems
             Layout.fillWidth: true
+            known: root.studio.storeProblem
         }
         RowLayout {
             Layout.fillWidth: true

@@ -9,12 +9,16 @@ import Palimpsest.Studio
 Rectangle {
     id: root
 
+    /// Said elsewhere: not to be repeated here.
+    property string known: ""
+    property bool shown: false
+
     function show(message) {
         label.text = message
-        visible = true
+        shown = true
     }
 
-    visible: false
+    visible: shown && label.text !== known
     implicitHeight: row.implicitHeight + 16
     color: Theme.rustSoft
 
@@ -37,7 +41,7 @@ Rectangle {
         GlyphButton {
             text: "✕"
             name: qsTr("Close this message")
-            onClicked: root.visible = false
+            onClicked: root.shown = false
         }
     }
 }

@@ -82,7 +82,8 @@ Rectangle {
                 color: Theme.inkFaint
                 font.family: Theme.uiFont
                 font.pixelSize: Theme.labelSize
-                text: root.studio.library.bin ? qsTr("The bin is empty.")
+                text: root.studio.storeProblem !== "" ? qsTr("Your drafts cannot be opened now.")
+                    : root.studio.library.bin ? qsTr("The bin is empty.")
                     : root.studio.library.query !== "" ? qsTr("No draft holds these words.")
                     : qsTr("No drafts yet. Begin one, or drop a text file here.")
             }
