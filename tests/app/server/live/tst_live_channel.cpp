@@ -85,8 +85,9 @@ void TestLiveChannel::aLoadingModelIsToldOf()
 {
     LiveFixture fixture({.model = LiveSettings::Model::Demo});
     LiveClient client(fixture.url());
-    client.waitFor("status", [](const QJsonObject &status) { return status.value(u"state").toString() == u"ready"; });
-    QVERIFY(client.waitFor("status").value(u"progress").toDouble() > 0.0);
+    client.waitFor("status", [](const QJsonObject &status) {
+        return status.value(u"state").toString() == u"ready" && status.value(u"progress").toDouble() == 1.0;
+    });
 }
 
 void TestLiveChannel::garbageIsAnsweredAndTheConnectionLives_data()
