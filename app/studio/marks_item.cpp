@@ -37,6 +37,13 @@ QColor behindLetters(QColor heat)
     return heat;
 }
 
+/// Ends where its neighbour begins: what lets the paper through must not lie over itself.
+QRectF apart(const QRectF &rect)
+{
+    const qreal left = std::floor(rect.left());
+    return {left, rect.top(), std::floor(rect.right()) - left, rect.height()};
+}
+
 /// Whether letters of a text may stand from right to left.
 bool goesBothWays(QStringView text)
 {
@@ -164,7 +171,7 @@ void MarksItem::addMark(const PageMark &mark, LineRects &lines)
         const QRectF below(rect.left(), rect.bottom() - 2.0, rect.width(), 2.0);
         switch (mark.kind) {
         case PageMark::Kind::Entropy:
-            addBox(rect, behindLetters(theme.entropyColor(mark.level)));
+            addBox(apart(rect), behindLetters(theme.entropyColor(mark.level)));
             addDots(below, theme.ink(), mark.level);
             break;
         case PageMark::Kind::Accepted:
