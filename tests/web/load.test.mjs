@@ -3,7 +3,7 @@
 
 // Many clients at once, of which some leave early, on the demo model: nobody gets another's bytes, everybody gets a turn,
 // and memory does not grow. PALIMPSEST_LOAD_SECONDS makes it longer than the test suite needs it, PALIMPSEST_LOAD_PATIENCE
-// waits for more seconds until those who came in the end are served (the thread sanitizer needs 20 minutes).
+// waits for more seconds until those who came in the end are served (with the thread sanitizer it takes five minutes).
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";

@@ -75,6 +75,8 @@ export async function startServer(options = [], keep = {}) {
         child.kill("SIGTERM");
         await once(child, "exit");
       }
+      const report = log.join("");
+      if (report.includes("Sanitizer: ")) throw new Error(report);
       await rm(dataDir, { recursive: true, force: true });
     },
   };
