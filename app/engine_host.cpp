@@ -82,7 +82,7 @@ struct EngineHost::State
     void exchange();
     void loadNow();
     void probe();
-    void change(EngineState next);
+    void change(const EngineState &next);
     [[nodiscard]] bool reportProgress(double progress);
 
     mutable std::mutex mutex;
@@ -214,7 +214,7 @@ void EngineHost::State::probe()
     model->desk->close();
 }
 
-void EngineHost::State::change(EngineState next)
+void EngineHost::State::change(const EngineState &next)
 {
     std::vector<std::shared_ptr<const Observer>> told;
     {

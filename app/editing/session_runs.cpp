@@ -184,7 +184,7 @@ QString DraftSession::State::start(DraftRun::Setup setup)
     setup.document = document;
     auto made = std::make_unique<DraftRun>(std::move(setup));
     DraftRun *run = made.get();
-    const QString id = run->id();
+    QString id = run->id();
     QObject::connect(run, &DraftRun::changed, &session, [this, id] { Q_EMIT session.runChanged(id); });
     QObject::connect(run, &DraftRun::frameReady, &session,
                      [this, id](int lane) { Q_EMIT session.frameReady(id, lane); });
@@ -367,7 +367,8 @@ void DraftSession::stopRun(const QString &run, Stop stop)
 
 void DraftSession::stopAllRuns()
 {
-    for (std::size_t i = 0; i < m_state->runs.size(); ++i) {
+    // By index: whoever hears that a run has stopped may start or forget one.
+    for (std::size_t i = 0; i < m_state->runs.size(); ++i) { // NOLINT(modernize-loop-convert)
         if (!m_state->runs[i]->ended())
             m_state->runs[i]->stop(false);
     }
