@@ -108,6 +108,8 @@ void Connection::drain()
         send(std::move(*taken.head));
         return;
     }
+    // A wake-up may also be for the answer before this one: without a head there is nothing to end yet.
+    const bool headIsAll = taken.head && m_head->method == "HEAD";
     if (taken.head)
         startAnswer(*taken.head, taken.kind);
     writeText(taken.text);
@@ -115,9 +117,9 @@ void Connection::drain()
         m_keepAlive = false;
         m_framing = Framing::UntilClose; // no last chunk: the client shall see that it is cut short
     }
-    if (m_head->method == "HEAD")
+    if (headIsAll)
         m_reply->cancel();
-    if (taken.end != ReplyState::End::Open || m_head->method == "HEAD") {
+    if (taken.end != ReplyState::End::Open || headIsAll) {
         endAnswer();
         advance();
     }

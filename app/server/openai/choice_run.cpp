@@ -40,7 +40,7 @@ AnswerDelta ChoiceRun::take(const ReplyPieces &pieces, std::size_t settledTokens
     std::vector<VisibleToken> visible =
         visibleTokens(std::span(m_tokens).first(settled), m_certainties, *m_model->tokenizer, startsInThought());
     for (std::size_t i = m_tokensGiven; i < visible.size(); ++i)
-        delta.tokens.push_back(std::move(visible[i]));
+        delta.tokens.push_back(visible[i]);
     m_tokensGiven = std::max(m_tokensGiven, visible.size());
     return delta;
 }
