@@ -47,8 +47,7 @@ struct Refusal
 class Endpoint::Service
 {
 public:
-    Service(EngineHost &host, EndpointSettings settings)
-        : m_host(host), m_settings(std::move(settings)), m_work(kThreads)
+    Service(EngineHost &host, const EndpointSettings &settings) : m_host(host), m_settings(settings), m_work(kThreads)
     {
     }
 
@@ -268,8 +267,8 @@ private:
     WorkQueue m_work; ///< last: its threads use the others
 };
 
-Endpoint::Endpoint(EngineHost &host, EndpointSettings settings)
-    : m_service(std::make_unique<Service>(host, std::move(settings)))
+Endpoint::Endpoint(EngineHost &host, const EndpointSettings &settings)
+    : m_service(std::make_unique<Service>(host, settings))
 {
 }
 

@@ -24,7 +24,7 @@ struct EndpointSettings
 class Endpoint
 {
 public:
-    Endpoint(EngineHost &host, EndpointSettings settings = {});
+    Endpoint(EngineHost &host, const EndpointSettings &settings = {});
     ~Endpoint();
     Endpoint(const Endpoint &) = delete;
     Endpoint &operator=(const Endpoint &) = delete;

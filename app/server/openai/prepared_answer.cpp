@@ -72,6 +72,7 @@ CanvasStart startFromText(const StartText &text, const RunningModel &model)
                                             std::to_string(model.config.canvasLength));
     }
     std::vector<TokenId> ids;
+    ids.reserve(spans.size());
     for (const TokenSpan &span : spans)
         ids.push_back(span.id);
     CanvasStart start = startWith(ids, model);
