@@ -32,6 +32,7 @@ namespace {
 std::vector<documents::LockedRange> lockedRanges(const QString &text, const std::vector<TextSpan> &locks)
 {
     std::vector<documents::LockedRange> ranges;
+    ranges.reserve(locks.size());
     for (const TextSpan &lock : locks)
         ranges.push_back({lock.start, lock.end, toUtf8(QStringView(text).mid(lock.start, lock.length()))});
     return ranges;
@@ -317,7 +318,7 @@ void DraftSaver::beginRun(const QString &run, std::string metadata)
 {
     m_worker.run(
         [side = m_side, run, metadata = std::move(metadata)](documents::DocumentStore &store) {
-            const documents::OpaqueId id = store.beginRun(side->document, metadata);
+            documents::OpaqueId id = store.beginRun(side->document, metadata);
             side->runs.emplace(run, id);
             return id;
         },

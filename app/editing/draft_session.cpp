@@ -22,6 +22,7 @@ namespace {
 std::vector<TextSpan> spansOf(const std::vector<documents::LockedRange> &locks)
 {
     std::vector<TextSpan> spans;
+    spans.reserve(locks.size());
     for (const documents::LockedRange &lock : locks)
         spans.push_back({static_cast<qsizetype>(lock.begin), static_cast<qsizetype>(lock.end)});
     return spans;
@@ -94,8 +95,9 @@ void DraftSession::State::afterEdits(const std::vector<AppliedEdit> &edits, Wind
 {
     for (const AppliedEdit &edit : edits)
         Q_EMIT session.edited(edit, by, cause);
-    // A run that ends by this is taken out only later, so that none goes while the list is walked through.
-    for (std::size_t i = 0; i < runs.size(); ++i)
+    // A run that ends by this is taken out only later, so that none goes while the list is walked through. By index:
+    // one may come.
+    for (std::size_t i = 0; i < runs.size(); ++i) // NOLINT(modernize-loop-convert)
         runs[i]->draftEdited(edits, draft.text());
     announce();
 }

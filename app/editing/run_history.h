@@ -75,6 +75,6 @@ private:
 };
 
 [[nodiscard]] documents::StepRecord toStored(const RecordedStep &step);
-[[nodiscard]] RecordedStep fromStored(const documents::StepRecord &step, int maxSteps);
+[[nodiscard]] RecordedStep fromStored(const documents::StepRecord &stored, int maxSteps);
 
 } // namespace palimpsest::editing

@@ -191,9 +191,9 @@ QString DraftSession::offerText(std::int64_t version, TextSpan span, const QStri
     ProposalAlternative &alternative = proposal.alternatives.emplace_back();
     alternative.text = offered;
     alternative.seed = origin.seed;
-    const QString id = proposal.id;
-    draft.addProposal(
-        withChanges(std::move(proposal), {draft.textOf(proposal.span), locksInside(draft.locks(), proposal.span)}));
+    QString id = proposal.id;
+    StandingText standing{draft.textOf(proposal.span), locksInside(draft.locks(), proposal.span)};
+    draft.addProposal(withChanges(std::move(proposal), standing));
     m_state->announce();
     return id;
 }
