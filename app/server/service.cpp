@@ -37,11 +37,7 @@ Service::Service(const ServiceParts &parts, ServiceSettings settings)
             addStatusRoutes(routes, parts.engine, parts.metrics, figures,
                             [&live = *channel] { return live.metrics(); });
             documents::addDocumentRoutes(routes, parts.store,
-                                         [ring = m_libraryBell, tell = parts.libraryChanged](const auto &) {
-                                             ring();
-                                             if (tell)
-                                                 tell();
-                                         });
+                                         [ring = m_libraryBell](const documents::DocumentSummary &) { ring(); });
             m_endpoint->addTo(routes);
             m_hasStudio = addWebFiles(routes, webStudioFolder());
             return channel;

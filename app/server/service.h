@@ -28,8 +28,7 @@ struct ServiceParts
     EngineHost &engine;
     documents::DocumentWorker &store;
     Metrics &metrics;
-    /// Told when the library has changed, by a client or by the bell; on the server's thread or the store's. May be
-    /// null.
+    /// Told when the library has changed, by a client or by the bell; on the server's thread. May be null.
     std::function<void()> libraryChanged = {};
 };
 

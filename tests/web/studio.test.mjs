@@ -14,7 +14,7 @@ const LETTER = "I have payed teh fee each quarter. I am writing becuase the reci
 const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 const studio = new Studio();
-const { button, editor, key, type, shownText, newDraft, select, started, settled, picture, noFaults } = studio;
+const { button, editor, key, type, shownText, newDraft, select, rewrite, started, settled, picture, noFaults } = studio;
 
 before(studio.start);
 after(studio.end);
@@ -78,12 +78,7 @@ test("pause, step, a word's alternatives and a lock, while it runs (F017, reach 
 
 test("rewrite with an instruction, by key (Ctrl+K)", async () => {
   await newDraft(LETTER);
-  await select("I have payed teh fee each quarter.");
-  await key("Control+k");
-  await type("Correct the spelling.");
-  await key("Enter");
-  await started();
-  await settled();
+  await rewrite("I have payed teh fee each quarter.", "Correct the spelling.");
   await studio.page.locator(".change__inserted").first().waitFor(); // something is offered
   assert.ok((await shownText()).includes("reciepts are enclosed."), "nothing outside the selection changes (F101)");
   noFaults();
@@ -146,12 +141,7 @@ test("the text is continued from the caret", async () => {
 
 test("steps are gone through afterwards, and one becomes the draft (scrub, branch)", async () => {
   await newDraft(LETTER);
-  await select("I have payed teh fee each quarter.");
-  await key("Control+k");
-  await type("Correct the spelling.");
-  await key("Enter");
-  await started();
-  await settled();
+  await rewrite("I have payed teh fee each quarter.", "Correct the spelling.");
   await editor().click();
   await key("Control+Alt+ArrowLeft");
   await picture("scrub");

@@ -103,6 +103,16 @@ export class Studio {
       { timeout: RUN_TIMEOUT_MS },
     );
 
+  /** Has words rewritten by the keyboard, and waits for it. */
+  rewrite = async (words, instruction) => {
+    await this.select(words);
+    await this.key("Control+k");
+    await this.type(instruction);
+    await this.key("Enter");
+    await this.started();
+    await this.settled();
+  };
+
   /** Waits until everything that was typed is in the store. */
   saved = () =>
     until(async () => /Saved/.test(await this.page.locator("header").innerText()), "the draft to be saved");

@@ -14,7 +14,7 @@ const LETTER = "I have payed teh fee each quarter. I am writing becuase the reci
 const SHORT = "We can't wait.";
 
 const studio = new Studio();
-const { button, editor, key, type, shownText, newDraft, select, started, settled, saved, picture, noFaults } = studio;
+const { button, editor, key, type, shownText, newDraft, select, rewrite, started, settled, saved, picture, noFaults } = studio;
 
 before(studio.start);
 after(studio.end);
@@ -158,12 +158,7 @@ test("the inspector follows a run; settings and the seed are the writer's", asyn
   const seed = studio.page.getByRole("textbox", { name: "Seed" });
   await seed.fill("41");
   await seed.press("Enter");
-  await select("I have payed teh fee each quarter.");
-  await key("Control+k");
-  await type("Make this more formal by expanding contractions");
-  await key("Enter");
-  await started();
-  await settled();
+  await rewrite("I have payed teh fee each quarter.", "Make this more formal by expanding contractions");
   const inspector = studio.page.getByRole("complementary", { name: "Inspector" });
   await inspector.getByText("Seed of the last run").waitFor();
   assert.match(await inspector.locator(".sampler").innerText(), /Seed of the last run\s+41/);
