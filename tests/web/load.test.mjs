@@ -8,7 +8,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
-import { startServer, until } from "./palimpsest.mjs";
+import { endAll, startServer, until } from "./palimpsest.mjs";
 
 const CLIENTS = 64;
 const SECONDS = Number(process.env.PALIMPSEST_LOAD_SECONDS ?? 20);
@@ -19,7 +19,10 @@ let server;
 before(async () => {
   server = await startServer(["--queue", String(CLIENTS)]);
 });
-after(() => server?.stop());
+after(async () => {
+  await server?.stop();
+  endAll();
+});
 
 const bodyOf = (which, stream) => ({
   model: "palimpsest-demo",

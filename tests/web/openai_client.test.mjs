@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import OpenAI from "openai";
-import { startScripted, startServer, until } from "./palimpsest.mjs";
+import { endAll, startScripted, startServer, until } from "./palimpsest.mjs";
 
 let scripted, demo, client, demoClient;
 
@@ -18,6 +18,7 @@ before(async () => {
 after(async () => {
   await scripted?.stop();
   await demo?.stop();
+  endAll();
 });
 
 const model = "scripted/model";

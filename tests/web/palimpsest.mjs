@@ -19,6 +19,21 @@ function required(name) {
   return value;
 }
 
+/** The programs that run. */
+const running = new Set();
+
+function start(program, options, stdio) {
+  const child = spawn(program, options, { stdio });
+  running.add(child);
+  child.once("exit", () => running.delete(child));
+  return child;
+}
+
+/** Ends what a failed test has left: node would wait for it for ever. */
+export function endAll() {
+  for (const child of running) child.kill("SIGKILL");
+}
+
 /** Resolves with the first line of a stream that matches; rejects when the program ends before. */
 async function lineOf(child, stream, pattern) {
   const seen = [];
@@ -47,9 +62,9 @@ async function lineOf(child, stream, pattern) {
  */
 export async function startServer(options = [], keep = {}) {
   const dataDir = keep.dataDir ?? (await mkdtemp(join(tmpdir(), "palimpsest-web-")));
-  const child = spawn(required("PALIMPSEST_PROGRAM"), ["serve", ...(options.includes("--port") ? [] : ["--port", "0"]), "--data-dir", dataDir, ...options], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const port = options.includes("--port") ? [] : ["--port", "0"];
+  const child = start(required("PALIMPSEST_PROGRAM"), ["serve", ...port, "--data-dir", dataDir, ...options],
+    ["ignore", "pipe", "pipe"]);
   const log = [];
   child.stderr.on("data", (text) => log.push(String(text)));
   const [, address] = await lineOf(child, child.stdout, /(http:\/\/127\.0\.0\.1:\d+)/);
@@ -84,7 +99,7 @@ export async function startServer(options = [], keep = {}) {
 
 /** Starts the endpoint over the model that says what it is told to (scripted_endpoint.cpp). */
 export async function startScripted() {
-  const child = spawn(required("PALIMPSEST_SCRIPTED_ENDPOINT"), [], { stdio: ["pipe", "pipe", "inherit"] });
+  const child = start(required("PALIMPSEST_SCRIPTED_ENDPOINT"), [], ["pipe", "pipe", "inherit"]);
   const [, address] = await lineOf(child, child.stdout, /(http:\/\/127\.0\.0\.1:\d+)/);
   return {
     address,

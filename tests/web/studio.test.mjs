@@ -156,19 +156,15 @@ test("drafts survive a reload and a crash of the server (F102)", async () => {
   await studio.page.reload();
   await until(async () => (await shownText()).includes("must not be lost. 漢字 👩‍👩‍👧"), "the text after a reload");
   const own = await startServer();
-  const other = await studio.browser.newPage();
-  await other.goto(own.address);
-  await other.getByRole("button", { name: "+ New draft" }).click();
-  await other.getByRole("textbox", { name: "Text of the draft" }).click();
-  await other.keyboard.insertText("Kept through a crash.");
-  await until(async () => /Saved/.test(await other.locator("header").innerText()), "the draft to be saved");
+  const other = await studio.openBeside(own.address);
+  await newDraft("Kept through a crash.", other);
+  await studio.saved(other);
   await own.kill();
+  await other.context().close();
   const again = await startServer([], { dataDir: own.dataDir });
-  const reopened = await studio.browser.newPage();
-  await reopened.goto(again.address);
+  const reopened = await studio.openBeside(again.address);
   await reopened.getByText("Kept through a crash.").first().waitFor();
-  await other.close();
-  await reopened.close();
+  await reopened.context().close();
   await again.stop();
 });
 

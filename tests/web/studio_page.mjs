@@ -7,7 +7,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
-import { startServer, until } from "./palimpsest.mjs";
+import { endAll, startServer, until } from "./palimpsest.mjs";
 
 const RUN_TIMEOUT_MS = 120_000;
 
@@ -29,7 +29,11 @@ export class Studio {
 
   end = async () => {
     await this.browser?.close();
-    await this.server?.stop();
+    try {
+      await this.server?.stop();
+    } finally {
+      endAll();
+    }
   };
 
   /** Opens the studio in a window of its own, instead of the one that was open. */
@@ -56,6 +60,8 @@ export class Studio {
     });
     await opened.goto(address);
     await opened.getByText("palimpsest-demo").first().waitFor({ state: "attached" }); // it is connected
+    // It shows the newest draft, or says that there is none.
+    await opened.locator(".page__empty:not([hidden]), .cm-content").filter({ visible: true }).first().waitFor();
     return opened;
   };
 
@@ -65,20 +71,24 @@ export class Studio {
   type = (text) => this.page.keyboard.insertText(text);
 
   /** The page's lines, without what is said where there are no words yet. */
-  shownText = () =>
-    this.page.evaluate(() =>
+  shownText = (page = this.page) =>
+    page.evaluate(() =>
       [...document.querySelectorAll(".cm-line")]
         .map((line) => (line.querySelector(".cm-placeholder") ? "" : line.textContent))
         .join("\n"),
     );
 
-  newDraft = async (text) => {
-    await this.button("+ New draft").click();
-    await until(async () => (await this.editor().count()) > 0 && (await this.shownText()) === "", "the empty page");
-    await this.editor().click();
+  newDraft = async (text, page = this.page) => {
+    const editor = page.getByRole("textbox", { name: "Text of the draft" });
+    const before = page.url(); // it names the draft
+    await page.getByRole("button", { name: "+ New draft", exact: true }).click();
+    await until(() => page.url() !== before, "the new draft to be opened");
+    await editor.waitFor();
+    await until(async () => (await this.shownText(page)) === "", "the empty page");
+    await editor.click();
     if (!text) return;
-    await this.type(text);
-    await until(async () => (await this.shownText()) === text, "the text to be on the page");
+    await page.keyboard.insertText(text);
+    await until(async () => (await this.shownText(page)) === text, "the text to be on the page");
   };
 
   /** Selects words by the keyboard. */
@@ -113,9 +123,11 @@ export class Studio {
     await this.settled();
   };
 
-  /** Waits until everything that was typed is in the store. */
-  saved = () =>
-    until(async () => /Saved/.test(await this.page.locator("header").innerText()), "the draft to be saved");
+  /** Waits until everything that was typed is in the store. The page says what it knows with its next frame. */
+  saved = async (page = this.page) => {
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    await until(async () => /Saved/.test(await page.locator("header").innerText()), "the draft to be saved");
+  };
 
   picture = async (name) => {
     const folder = process.env.PALIMPSEST_SCREENSHOTS;

@@ -204,9 +204,7 @@ test("a question is sent as it was typed, is answered beside the text, and outli
   const own = await startServer();
   const page = await studio.openBeside(own.address);
   const port = new URL(own.address).port;
-  await page.getByRole("button", { name: "+ New draft" }).click();
-  await page.getByRole("textbox", { name: "Text of the draft" }).click();
-  await page.keyboard.insertText(LETTER);
+  await newDraft(LETTER, page);
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await page.locator(".canvas").first().waitFor({ timeout: 120_000 });
   await page.getByRole("button", { name: "Pause", exact: true }).click();

@@ -3,6 +3,8 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { allCommands } from "../../../resources/web/src/client/commands";
+import { redo, undo } from "../../../resources/web/src/client/draft";
 import { Session } from "../../../resources/web/src/client/session";
 import { Store } from "../../../resources/web/src/client/store";
 import { defaultPreferences, initialState } from "../../../resources/web/src/state/app_state";
@@ -103,6 +105,40 @@ describe("typing", () => {
     window.socket.receive(JSON.parse(draftMessage({ text: "abcx", version: 2, locks: [] })));
     assert.equal(window.store.state.draft?.text, "abcxy");
     assert.equal(edits(window.sent).at(-1)?.["text"], "y");
+  });
+});
+
+describe("undo and redo by key", () => {
+  const commands = allCommands({} as never);
+  const isEnabled = ({ store }: ReturnType<typeof opened>, id: string): boolean | undefined =>
+    commands.find((one) => one.id === id)?.isEnabled(store.state);
+  const tell = ({ socket }: ReturnType<typeof opened>, undo: string | null, redo: string | null): void =>
+    socket.receive({ type: "undoable", document: "d1", undo, redo });
+
+  test("are there while the server has not told what can be undone", async () => {
+    const window = opened();
+    tell(window, null, null);
+    assert.deepEqual([isEnabled(window, "undo"), isEnabled(window, "redo")], [false, false]);
+    type(window, 3, 3, "x");
+    assert.equal(isEnabled(window, "undo"), true);
+    tell(window, "typing", null);
+    await answer(window, "edit", { version: 2, start: 3, end: 3 });
+    assert.deepEqual([isEnabled(window, "undo"), isEnabled(window, "redo")], [true, false]);
+
+    const undone = undo(window.session);
+    await settle();
+    const edit = { type: "edited", document: "d1", version: 3, start: 3, end: 4, text: "", by: null, cause: "undo" };
+    window.socket.receive(edit); // the text comes first
+    assert.equal(isEnabled(window, "redo"), true);
+    const redone = redo(window.session);
+    await settle();
+    tell(window, null, "typing");
+    await answer(window, "undo", { version: 3 });
+    await undone;
+    tell(window, "typing", null);
+    await answer(window, "redo", { version: 4 });
+    await redone;
+    assert.deepEqual([isEnabled(window, "undo"), isEnabled(window, "redo")], [true, false]);
   });
 });
 

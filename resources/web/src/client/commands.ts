@@ -5,6 +5,7 @@
 // made of this one table, so that there is no key without a visible command.
 
 import { liveRun } from "../state/reduce_runs";
+import { isIdle } from "../state/text_sync";
 import { isTray, openProposals } from "../state/page_marks";
 import type { AppState, Panel, Theme, Ui } from "../state/app_state";
 import { redo, toggleLock, undo, unlockAll } from "./draft";
@@ -57,6 +58,8 @@ const hasSelection = (state: AppState): boolean =>
   state.draft !== null && state.draft.selection.start < state.draft.selection.end;
 const hasProposal = (state: AppState): boolean =>
   state.draft?.ownProposal != null || openProposals(state.draft).length > 0;
+/** Whether what can be undone is about to change: a key that is pressed meanwhile is for what comes. */
+const isChanging = ({ draft }: AppState): boolean => draft !== null && (draft.goingBack > 0 || !isIdle(draft.sync));
 const hasSteps = (state: AppState): boolean => state.draft?.history != null || (state.draft?.runs.length ?? 0) > 0;
 
 function ui(session: Session, changes: Partial<Ui>): void {
@@ -155,7 +158,7 @@ function editCommands(hands: PageHands): Command[] {
       "undo",
       (s) => (s.draft?.undo ? `Undo: ${s.draft.undo}` : "Undo"),
       "Ctrl+Z",
-      (s) => s.draft?.undo != null,
+      (s) => s.draft?.undo != null || isChanging(s),
       undo,
     ),
     command(
@@ -163,7 +166,7 @@ function editCommands(hands: PageHands): Command[] {
       "redo",
       (s) => (s.draft?.redo ? `Redo: ${s.draft.redo}` : "Redo"),
       ["Ctrl+Shift+Z", "Ctrl+Y"],
-      (s) => s.draft?.redo != null,
+      (s) => s.draft?.redo != null || isChanging(s),
       redo,
     ),
     command("Edit", "lock", "Lock or unlock the words", "Ctrl+L", hasDraft, toggleLock),

@@ -15,14 +15,29 @@ export async function idleDraft(session: Session): Promise<DraftView | null> {
   return session.store.state.draft;
 }
 
-export async function undo(session: Session): Promise<void> {
+/** Undoes or redoes. Until the server has told all of it, nobody knows what can be undone after it. */
+async function goBack(session: Session, type: "undo" | "redo"): Promise<void> {
   const draft = await idleDraft(session);
-  if (draft) await session.request({ type: "undo", document: draft.id });
+  if (!draft) return;
+  const document = draft.id;
+  const count = (change: number): void => {
+    const goingBack = Math.max(0, (session.store.state.draft?.goingBack ?? 0) + change);
+    session.store.dispatch({ type: "draft", document, changes: { goingBack } });
+  };
+  count(1);
+  try {
+    await session.request({ type, document });
+  } finally {
+    count(-1);
+  }
 }
 
-export async function redo(session: Session): Promise<void> {
-  const draft = await idleDraft(session);
-  if (draft) await session.request({ type: "redo", document: draft.id });
+export function undo(session: Session): Promise<void> {
+  return goBack(session, "undo");
+}
+
+export function redo(session: Session): Promise<void> {
+  return goBack(session, "redo");
 }
 
 /** Whether all of a span is locked. */

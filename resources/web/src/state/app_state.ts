@@ -90,6 +90,8 @@ export interface DraftView {
   ownProposal: OwnProposal | null;
   undo: string | null;
   redo: string | null;
+  /** How many undos and redos are on their way to the server. */
+  goingBack: number;
   settings: DraftSettings;
   revision: number;
   saved: boolean;

@@ -62,6 +62,7 @@ export function openedDraft(draft: Draft, before: DraftView | null): DraftView {
     ownProposal: known?.ownProposal ?? null,
     undo: draft.undo,
     redo: draft.redo,
+    goingBack: known?.goingBack ?? 0,
     settings: draft.settings,
     revision: draft.revision,
     saved: draft.saved,
