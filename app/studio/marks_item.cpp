@@ -8,6 +8,7 @@
 #include <QAbstractTextDocumentLayout>
 #include <QGlyphRun>
 #include <QQuickWindow>
+#include <QSGNode>
 #include <QTextLayout>
 
 #include <algorithm>
@@ -35,6 +36,12 @@ QColor behindLetters(QColor heat)
 {
     heat.setAlphaF(0.6F);
     return heat;
+}
+
+/// The less sure, the denser: a pattern that tells the levels apart without colour.
+qreal dotPeriod(int level)
+{
+    return 12.0 - 1.6 * level;
 }
 
 /// Ends where its neighbour begins: what lets the paper through must not lie over itself.
@@ -151,6 +158,7 @@ void MarksItem::updatePolish()
         for (const PageMark &mark : m_page->marks())
             addMark(mark, lines);
     }
+    m_dottedLines = m_dots.take();
     update();
 }
 
@@ -172,7 +180,7 @@ void MarksItem::addMark(const PageMark &mark, LineRects &lines)
         switch (mark.kind) {
         case PageMark::Kind::Entropy:
             addBox(apart(rect), behindLetters(theme.entropyColor(mark.level)));
-            addDots(below, theme.ink(), mark.level);
+            m_dots.add(below.left(), below.right(), below.top(), dotPeriod(mark.level), theme.ink());
             break;
         case PageMark::Kind::Accepted:
             addBox(below, theme.accent());
@@ -203,17 +211,17 @@ void MarksItem::addBox(const QRectF &rect, const QColor &color)
     m_boxes.push_back({snapped(rect), color});
 }
 
-void MarksItem::addDots(const QRectF &line, const QColor &color, int level)
-{
-    // The less sure, the denser: a pattern that tells the levels apart without colour.
-    const qreal period = 12.0 - 1.6 * level;
-    for (qreal x = line.left(); x + 2.0 <= line.right(); x += period)
-        addBox({x, line.top(), 2.0, 2.0}, color);
-}
-
 QSGNode *MarksItem::updatePaintNode(QSGNode *old, UpdatePaintNodeData *)
 {
-    return rectangleNodes(old, *window(), m_boxes);
+    if (old == nullptr) {
+        old = new QSGTransformNode; // with any other root the software renderer drops the item's position
+        old->appendChildNode(rectangleNodes(nullptr, *window(), m_boxes));
+        old->appendChildNode(dottedLineNodes(nullptr, *window(), m_dottedLines));
+        return old;
+    }
+    rectangleNodes(old->firstChild(), *window(), m_boxes);
+    dottedLineNodes(old->lastChild(), *window(), m_dottedLines);
+    return old;
 }
 
 } // namespace palimpsest::studio

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "app/studio/dotted_lines.h"
 #include "app/studio/page_mark.h"
 #include "app/studio/page_text.h"
 #include "app/studio/rectangle_nodes.h"
@@ -36,11 +37,11 @@ private:
     bool m_goesBothWays = false;
 };
 
-/// Draws the marks of a page as rectangles, placed from the text document's own layout: text, caret, input methods and
+/// Draws the marks of a page as rectangles and lines of dots, placed from the text document's own layout: text, caret, input methods and
 /// accessibility stay Qt's, and a step that changes only colours touches no text. Lies exactly over the page's TextEdit
 /// (same place and size); one behind the letters for shades, one in front for what strikes through.
 ///
-/// Rectangles and nothing else, because the software renderer draws no other nodes.
+/// Rectangles and images and nothing else, because the software renderer draws no other nodes.
 class MarksItem : public QQuickItem
 {
     Q_OBJECT
@@ -60,9 +61,6 @@ public:
     [[nodiscard]] Plane plane() const noexcept { return m_plane; }
     void setPlane(Plane plane);
 
-    /// What is painted, on whole pixels.
-    [[nodiscard]] const std::vector<ColoredRect> &boxes() const noexcept { return m_boxes; }
-
 Q_SIGNALS:
     void pageChanged();
     void planeChanged();
@@ -74,11 +72,12 @@ protected:
 private:
     void addMark(const PageMark &mark, LineRects &lines);
     void addBox(const QRectF &rect, const QColor &color);
-    void addDots(const QRectF &line, const QColor &color, int level);
 
     QPointer<PageText> m_page;
     Plane m_plane = Plane::Behind;
-    std::vector<ColoredRect> m_boxes;
+    std::vector<ColoredRect> m_boxes; ///< on whole pixels
+    DottedLines m_dots;
+    std::vector<DottedLine> m_dottedLines;
 };
 
 /// One stretch of a document, for once.

@@ -23,6 +23,6 @@ struct ColoredRect
 
 /// For QQuickItem::updatePaintNode: a node that draws the rectangles in their order; `old` is reused, with its
 /// children. Rectangle nodes are what both the software renderer and OpenGL draw.
-[[nodiscard]] QSGNode *rectangleNodes(QSGNode *old, QQuickWindow &window, std::span<const ColoredRect> rects);
+QSGNode *rectangleNodes(QSGNode *old, QQuickWindow &window, std::span<const ColoredRect> rects);
 
 } // namespace palimpsest::studio

@@ -239,7 +239,7 @@ void TestStudioShell::asksAQuestionAndInsertsTheAnswer()
     ChatView &chat = *driver.studio().chat();
     QTRY_COMPARE(chat.count(), 2);
     QTRY_VERIFY(!chat.busy());
-    QVERIFY(driver.shows(QStringLiteral("It is about a fee.")));
+    QTRY_VERIFY(driver.shows(QStringLiteral("It is about a fee.")));
     QVERIFY(QString::fromStdString(asked).contains(QStringLiteral("I have paid.")));
     QCOMPARE(driver.text(), QStringLiteral("I have paid.")); // an answer changes nothing
     driver.picture(QStringLiteral("chat"));
@@ -343,7 +343,7 @@ void TestStudioShell::choosesAModelFolder()
     driver.key(Qt::Key_Return);
     ModelChooser &chooser = *driver.studio().chooser();
     QTRY_COMPARE_WITH_TIMEOUT(chooser.state(), ModelChooser::State::Usable, kPatienceMs);
-    QVERIFY(driver.shows(QStringLiteral("Memory needed")));
+    QTRY_VERIFY(driver.shows(QStringLiteral("Memory needed")));
     driver.picture(QStringLiteral("model-choose"));
     QVERIFY(driver.click(QStringLiteral("Use this model")));
     QTRY_VERIFY_WITH_TIMEOUT(driver.studio().model()->name() == QStringLiteral("palimpsest-demo") &&
@@ -364,7 +364,7 @@ void TestStudioShell::aWrongFolderIsRefusedInWordsF027()
     ModelChooser &chooser = *driver.studio().chooser();
     QTRY_COMPARE_WITH_TIMEOUT(chooser.state(), ModelChooser::State::Refused, kPatienceMs);
     QVERIFY2(chooser.problemText().contains(QStringLiteral("config.json")), qPrintable(chooser.problemText()));
-    QVERIFY(driver.shows(chooser.problemText()));
+    QTRY_VERIFY(driver.shows(chooser.problemText()));
     QVERIFY(!driver.item(QStringLiteral("Use this model"))->isEnabled());
     driver.picture(QStringLiteral("model-refused"));
     QCOMPARE(driver.studio().model()->phase(), ModelView::Phase::Ready); // what runs goes on

@@ -152,7 +152,7 @@ void TestStudioStore::diskFullIsSaidF102()
     DraftView &draft = *driver.studio().draft();
     QTRY_VERIFY_WITH_TIMEOUT(draft.saveFailed(), kPatienceMs);
     QVERIFY2(draft.saveText().contains(QStringLiteral("no space is left")), qPrintable(draft.saveText()));
-    QVERIFY(driver.shows(QStringLiteral("no space is left")));
+    QTRY_VERIFY(driver.shows(QStringLiteral("no space is left")));
     QCOMPARE(driver.text().size(), qsizetype(QString::fromUtf8(kText).size() + large.size())); // nothing is lost
     driver.key(Qt::Key_Z, Qt::ControlModifier);                                                // room again
     QTRY_VERIFY_WITH_TIMEOUT(!draft.saveFailed() && draft.session()->saveState().saved, kPatienceMs);

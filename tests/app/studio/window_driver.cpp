@@ -95,7 +95,12 @@ bool WindowDriver::shows(const QString &text) const
 
 bool WindowDriver::click(const QString &name, Qt::MouseButton button)
 {
-    return press(item(name), button);
+    QQuickItem *found = nullptr; // what the state shows now is on the window a frame later
+    (void)QTest::qWaitFor([&] {
+        found = item(name);
+        return found != nullptr && found->isEnabled();
+    });
+    return press(found, button);
 }
 
 bool WindowDriver::press(QQuickItem *item, Qt::MouseButton button)
