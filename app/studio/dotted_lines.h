@@ -45,8 +45,8 @@ private:
     std::map<int, Row> m_rows; ///< by their top
 };
 
-/// For QQuickItem::updatePaintNode: a node that draws the lines; `old` is reused. A line is one image: a canvas has more
-/// than a thousand dots, and the software renderer takes 10 ms to find out which of so many nodes are to be drawn.
+/// For QQuickItem::updatePaintNode: a node that draws the lines; `old` is reused. A line is one image: a canvas has
+/// more than a thousand dots, and the software renderer takes 10 ms to find out which of so many nodes are to be drawn.
 QSGNode *dottedLineNodes(QSGNode *old, QQuickWindow &window, std::span<const DottedLine> lines);
 
 } // namespace palimpsest::studio

@@ -37,9 +37,9 @@ private:
     bool m_goesBothWays = false;
 };
 
-/// Draws the marks of a page as rectangles and lines of dots, placed from the text document's own layout: text, caret, input methods and
-/// accessibility stay Qt's, and a step that changes only colours touches no text. Lies exactly over the page's TextEdit
-/// (same place and size); one behind the letters for shades, one in front for what strikes through.
+/// Draws the marks of a page as rectangles and lines of dots, placed from the text document's own layout: text, caret,
+/// input methods and accessibility stay Qt's, and a step that changes only colours touches no text. Lies exactly over
+/// the page's TextEdit (same place and size); one behind the letters for shades, one in front for what strikes through.
 ///
 /// Rectangles and images and nothing else, because the software renderer draws no other nodes.
 class MarksItem : public QQuickItem

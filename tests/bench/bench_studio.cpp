@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 // How long the studio's GUI thread is away while canvases run: another thread knocks a thousand times a second, and how
-// long it waits for an answer is how long a key would; every event that the GUI thread handles is timed. Beside it, what
-// a step costs by itself, and the times between two frames on the screen.
+// long it waits for an answer is how long a key would; every event that the GUI thread handles is timed. Beside it,
+// what a step costs by itself, and the times between two frames on the screen.
 //
 // Usage: bench_studio [RUNS] [MILLISECONDS A STEP]
 //
