@@ -221,6 +221,14 @@ void StudioBench::select(const QString &words)
         qFatal("selected: %s", qPrintable(page().plainSelection()));
 }
 
+void StudioBench::askRewrite(const QString &words, const QString &instruction)
+{
+    select(words);
+    key(Qt::Key_K, Qt::ControlModifier);
+    type(instruction);
+    key(Qt::Key_Return);
+}
+
 void StudioBench::waitForFrame()
 {
     QSignalSpy swapped(&view(), &QQuickWindow::frameSwapped);

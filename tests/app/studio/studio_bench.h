@@ -23,6 +23,10 @@ class QQuickItem;
 
 namespace palimpsest::test {
 
+/// A letter with two mistakes, which are in its one sentence.
+inline const QString kLetter = QStringLiteral("Dear board,\nI have payed teh fee.\nYours");
+inline const QString kSentence = QStringLiteral("I have payed teh fee.");
+
 /// What the engine's passes wait for. Open at first.
 class Gate
 {
@@ -87,6 +91,8 @@ public:
     void type(const QString &text);
     /// Selects words on the page, with the arrow keys.
     void select(const QString &words);
+    /// Selects words and has them rewritten.
+    void askRewrite(const QString &words, const QString &instruction);
     void placeCaret(qsizetype shown);
     void waitForFrame(); ///< which has everything that happened before
     void click(QQuickItem *item);

@@ -15,10 +15,9 @@
 
 using namespace palimpsest;
 using namespace palimpsest::studio;
+using test::kLetter;
 
 namespace {
-
-const QString kLetter = QStringLiteral("Dear board,\nI have payed teh fee.\nYours");
 
 /// Resident memory of this process in KiB.
 std::int64_t residentKiB()

@@ -12,12 +12,7 @@
 
 using namespace palimpsest;
 using namespace palimpsest::studio;
-
-namespace {
-
-const QString kLetter = QStringLiteral("Dear board,\nI have payed teh fee.\nYours");
-
-} // namespace
+using test::kLetter;
 
 /// Steps and canvases of a run, looked at again; revisions.
 class TestStudioHistory : public QObject

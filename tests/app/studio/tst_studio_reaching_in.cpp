@@ -11,12 +11,7 @@
 
 using namespace palimpsest;
 using namespace palimpsest::studio;
-
-namespace {
-
-const QString kLetter = QStringLiteral("Dear board,\nI have payed teh fee.\nYours");
-
-} // namespace
+using test::kLetter;
 
 /// What a writer does to a canvas while it runs.
 class TestStudioReachingIn : public QObject

@@ -7,6 +7,7 @@
 #include "tests/app/server/openai/endpoint_bench.h"
 
 #include <QList>
+#include <QSettings>
 #include <QString>
 #include <QTemporaryDir>
 #include <QUrl>
@@ -17,6 +18,15 @@
 class QQuickItem;
 
 namespace palimpsest::test {
+
+/// Settings in a folder of their own, of a writer who has been welcomed before.
+struct WelcomedSettings
+{
+    WelcomedSettings() { settings.setValue(QStringLiteral("tour/offered"), true); }
+
+    QTemporaryDir folder;
+    QSettings settings{folder.filePath(QStringLiteral("s.ini")), QSettings::IniFormat};
+};
 
 /// How a test's window is made.
 struct WindowSetup
