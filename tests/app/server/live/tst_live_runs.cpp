@@ -3,80 +3,15 @@
 
 #include "tests/app/server/live/live_client.h"
 #include "tests/app/server/live/live_fixture.h"
-#include "tests/support/test_tokenizers.h"
+#include "tests/app/server/live/live_run.h"
 
-#include <QRegularExpression>
 #include <QTest>
 
-// What PROTOCOL.md says of runs and proposals, with a model that is a fake.
+// What PROTOCOL.md says of runs from start to end, with a model that is a fake. Their steps are in
+// tst_live_steps.cpp, what comes of them in tst_live_proposals.cpp.
 
 using namespace palimpsest;
 using namespace palimpsest::test;
-
-namespace {
-
-const QString kText = QStringLiteral("The quick brown fox jumps over the lazy dog and runs away.");
-constexpr int kStart = 4; ///< "quick brown fox"
-constexpr int kEnd = 19;
-
-QJsonObject wish(const QString &document, const char *action, QJsonObject more = {})
-{
-    more.insert(QStringLiteral("document"), document);
-    more.insert(QStringLiteral("action"), QLatin1String(action));
-    for (const auto &[name, value] : {std::pair("version", 0), {"start", kStart}, {"end", kEnd}, {"seed", 7}}) {
-        if (!more.contains(QLatin1String(name)))
-            more.insert(QLatin1String(name), value);
-    }
-    return more;
-}
-
-QString shownText(const QJsonObject &frame)
-{
-    const QJsonArray texts = frame.value(u"text").toArray();
-    const QJsonArray show = frame.value(u"show").toArray();
-    QString shown;
-    for (int i = show.at(0).toInt(); i < show.at(1).toInt(); ++i)
-        shown += texts.at(i).toString();
-    return shown;
-}
-
-bool isFrameOf(const QJsonObject &message, const QString &run, int step)
-{
-    return message.value(u"run").toString() == run && message.value(u"lane").toInt() == 0 &&
-           message.value(u"step").toInt() == step;
-}
-
-QJsonObject place(const QString &run, QJsonObject more = {})
-{
-    more.insert(QStringLiteral("run"), run);
-    more.insert(QStringLiteral("lane"), 0);
-    more.insert(QStringLiteral("canvas"), 0);
-    return more;
-}
-
-/// A document with a run that is paused before its first step.
-struct PausedRun
-{
-    explicit PausedRun(LiveClient &client, QJsonObject more = {})
-    {
-        document = client.openNew(kText);
-        more.insert(QStringLiteral("paused"), true);
-        run = client.demand("run.start", wish(document, "renoise", more)).value(u"run").toString();
-    }
-    /// Lets the run do one step; its frame.
-    QJsonObject step(LiveClient &client)
-    {
-        client.demand("run.step", {{"run", run}});
-        ++steps;
-        return client.waitFor("frame", [this](const QJsonObject &frame) { return isFrameOf(frame, run, steps); });
-    }
-
-    QString document;
-    QString run;
-    int steps = 0;
-};
-
-} // namespace
 
 class TestLiveRuns : public QObject
 {
@@ -85,25 +20,12 @@ class TestLiveRuns : public QObject
 private Q_SLOTS:
     void aRunGoesFromStartToProposal_data();
     void aRunGoesFromStartToProposal();
-    void framesSayWhatTheCanvasHolds();
-    void stepsOneByOne();
     void pauseAndResume();
     void stopLeavesTheTextAlone();
     void stopMayKeepWhatHasSettled();
-    void heldPositionsStay();
-    void frozenPositionsStay();
-    void alternativesOfAPosition();
-    void historyHasEveryStep();
-    void branchingIsOneUndoStep();
-    void acceptIsOneUndoStep();
-    void acceptsChangeByChange();
-    void rejectedProposalsAreClosed();
-    void alternativesAreChosenTakenAndWritten();
     void againHasANewSeed();
-    void directRunsWriteStraightIn();
     void newcomersSeeWhatIsUnderWay();
     void runsGoOnWithoutWindows();
-    void editingTheOriginalDropsTheProposal();
     void whatIsNotThereIsNotFound_data();
     void whatIsNotThereIsNotFound();
     void wrongWishesAreRefused_data();
@@ -156,44 +78,6 @@ void TestLiveRuns::aRunGoesFromStartToProposal()
     QCOMPARE(client.reopen(document).value(u"text").toString(), kText); // nothing changes until it is accepted
 }
 
-void TestLiveRuns::framesSayWhatTheCanvasHolds()
-{
-    LiveFixture fixture;
-    LiveClient client(fixture.url());
-    PausedRun run(client);
-    const QJsonObject frame = run.step(client);
-    const int n = frame.value(u"n").toInt();
-    QVERIFY(n > 0);
-    QCOMPARE(frame.value(u"text").toArray().size(), n);
-    QCOMPARE(frame.value(u"entropy").toArray().size(), n);
-    QCOMPARE(frame.value(u"marks").toString().size(), n);
-    QVERIFY(QRegularExpression(QStringLiteral("^[.+=#-]*$")).match(frame.value(u"marks").toString()).hasMatch());
-    const QJsonArray show = frame.value(u"show").toArray();
-    QVERIFY(show.at(0).toInt() < show.at(1).toInt() && show.at(1).toInt() <= n);
-    QCOMPARE(frame.value(u"lane").toInt(), 0);
-    QCOMPARE(frame.value(u"canvas").toInt(), 0);
-    QCOMPARE(frame.value(u"maxSteps").toInt(), 12);
-    QCOMPARE(frame.value(u"last").toBool(true), false);
-    for (const char *name : {"meanEntropy", "accepted", "settled", "held", "stepMs", "elapsedMs"})
-        QVERIFY2(frame.value(QLatin1String(name)).isDouble(), name);
-}
-
-void TestLiveRuns::stepsOneByOne()
-{
-    LiveFixture fixture({.model = LiveSettings::Model::Restless});
-    LiveClient client(fixture.url());
-    PausedRun run(client);
-    client.waitFor("run", [](const QJsonObject &state) { return state.value(u"state").toString() == u"paused"; });
-    for (int step = 1; step <= 3; ++step)
-        QCOMPARE(run.step(client).value(u"step").toInt(), step);
-    QCOMPARE(client.heard("frame").size(), std::size_t{3});
-    client.demand("run.resume", {{"run", run.run}});
-    QCOMPARE(client.waitForEnd(run.run).value(u"state").toString(), QStringLiteral("done"));
-    const QJsonObject settled = client.waitFor("settled");
-    QCOMPARE(settled.value(u"stop").toString(), QStringLiteral("cap"));
-    QCOMPARE(settled.value(u"steps").toInt(), 12);
-}
-
 void TestLiveRuns::pauseAndResume()
 {
     LiveFixture fixture({.model = LiveSettings::Model::Restless, .maxSteps = 2000, .stepMs = 2});
@@ -238,214 +122,6 @@ void TestLiveRuns::stopMayKeepWhatHasSettled()
     QCOMPARE(client.reopen(run.document).value(u"text").toString(), kText);
 }
 
-void TestLiveRuns::heldPositionsStay()
-{
-    LiveFixture fixture({.model = LiveSettings::Model::Restless});
-    LiveClient client(fixture.url());
-    PausedRun run(client, {{"amount", "full"}});
-    const QJsonObject before = run.step(client);
-    const int position = before.value(u"show").toArray().at(0).toInt();
-    const QJsonArray held = client.demand("run.hold", place(run.run, {{"position", position}, {"held", true}}))
-                                .value(u"positions")
-                                .toArray();
-    QVERIFY(held.contains(QJsonValue(position)));
-    const QJsonObject after = run.step(client);
-    for (const QJsonValue &one : held) {
-        QCOMPARE(after.value(u"text").toArray().at(one.toInt()), before.value(u"text").toArray().at(one.toInt()));
-        QCOMPARE(after.value(u"marks").toString().at(one.toInt()), QLatin1Char('#'));
-    }
-    client.demand("run.hold", place(run.run, {{"position", position}, {"held", false}}));
-    QVERIFY(run.step(client).value(u"marks").toString().at(position) != QLatin1Char('#'));
-    QCOMPARE(client.refusal("run.hold", place(run.run, {{"position", 9999}, {"held", true}})),
-             QStringLiteral("invalid_request"));
-}
-
-void TestLiveRuns::frozenPositionsStay()
-{
-    LiveFixture fixture({.model = LiveSettings::Model::Restless});
-    LiveClient client(fixture.url());
-    PausedRun run(client, {{"amount", "full"}});
-    const QJsonObject before = run.step(client);
-    const int position = before.value(u"show").toArray().at(0).toInt();
-    const int id = demoTokenizer()->encode(" word", SpecialTokens::PlainText).front();
-    client.demand("run.freeze",
-                  place(run.run, {{"changes", QJsonArray{QJsonObject{{"position", position}, {"id", id}}}}}));
-    const QJsonObject after = run.step(client);
-    QCOMPARE(after.value(u"marks").toString().at(position), QLatin1Char('#'));
-    client.demand("run.freeze", place(run.run, {{"changes", QJsonArray{QJsonObject{{"position", position}}}}}));
-    QVERIFY(run.step(client).value(u"marks").toString().at(position) != QLatin1Char('#'));
-    QCOMPARE(client.refusal("run.freeze",
-                            place(run.run, {{"changes", QJsonArray{QJsonObject{{"position", 9999}, {"id", 1}}}}})),
-             QStringLiteral("invalid_request"));
-}
-
-void TestLiveRuns::alternativesOfAPosition()
-{
-    LiveFixture fixture;
-    LiveClient client(fixture.url());
-    PausedRun run(client, {{"amount", "full"}});
-    const QJsonObject frame = run.step(client);
-    run.step(client);
-    const int position = frame.value(u"show").toArray().at(0).toInt();
-    for (const QJsonObject &more : {QJsonObject{}, QJsonObject{{"step", 1}}}) {
-        QJsonObject fields = more;
-        fields.insert(QStringLiteral("position"), position);
-        const QJsonObject answer = client.demand("run.alternatives", place(run.run, fields));
-        QVERIFY(answer.value(u"entropy").isDouble());
-        const QJsonArray alternatives = answer.value(u"alternatives").toArray();
-        QVERIFY(!alternatives.isEmpty());
-        QVERIFY(alternatives.first().toObject().value(u"text").isString());
-        QVERIFY(alternatives.first().toObject().value(u"probability").toDouble() > 0.0);
-        if (more.contains(u"step"))
-            QCOMPARE(alternatives.first().toObject().value(u"text").toString().trimmed(),
-                     frame.value(u"text").toArray().at(position).toString().trimmed());
-    }
-    QCOMPARE(client.refusal("run.alternatives", place(run.run, {{"position", position}, {"step", 9}})),
-             QStringLiteral("not_found"));
-}
-
-void TestLiveRuns::historyHasEveryStep()
-{
-    LiveFixture fixture;
-    LiveClient client(fixture.url());
-    PausedRun run(client);
-    std::vector<QJsonObject> frames;
-    for (int step = 1; step <= 3; ++step)
-        frames.push_back(run.step(client));
-    client.demand("run.resume", {{"run", run.run}});
-    client.waitForEnd(run.run);
-    const QJsonArray lanes = client.demand("history", {{"run", run.run}}).value(u"lanes").toArray();
-    const QJsonObject canvas = lanes.first().toObject().value(u"canvases").toArray().first().toObject();
-    const int steps = canvas.value(u"steps").toInt();
-    QVERIFY(steps >= 3);
-    for (const char *name : {"meanEntropy", "accepted", "stepMs"})
-        QCOMPARE(canvas.value(QLatin1String(name)).toArray().size(), steps);
-    QVERIFY(canvas.value(u"stop").isString());
-    for (int step = 1; step <= 3; ++step) {
-        const QJsonObject frame =
-            client.demand("history.frame", place(run.run, {{"step", step}})).value(u"frame").toObject();
-        const QJsonObject &seen = frames[static_cast<std::size_t>(step) - 1];
-        for (const char *name : {"run", "lane", "canvas", "step", "show", "text", "marks", "accepted"})
-            QCOMPARE(frame.value(QLatin1String(name)), seen.value(QLatin1String(name)));
-    }
-    QVERIFY(client.demand("history.frame", place(run.run, {{"step", steps}}))
-                .value(u"frame")
-                .toObject()
-                .value(u"last")
-                .toBool());
-    QCOMPARE(client.refusal("history.frame", place(run.run, {{"step", steps + 1}})), QStringLiteral("not_found"));
-}
-
-void TestLiveRuns::branchingIsOneUndoStep()
-{
-    LiveFixture fixture;
-    LiveClient client(fixture.url());
-    PausedRun run(client, {{"amount", "full"}});
-    run.step(client);
-    const QString shown = shownText(run.step(client));
-    client.demand("run.resume", {{"run", run.run}});
-    client.waitForEnd(run.run);
-    const QJsonObject branched = client.demand("history.branch", place(run.run, {{"step", 2}}));
-    QVERIFY(branched.value(u"version").toInt() >= 1);
-    const QString expected = kText.left(kStart) + shown + kText.mid(kEnd);
-    QCOMPARE(client.reopen(run.document).value(u"text").toString(), expected);
-    QCOMPARE(client.heard("edited").back().value(u"cause").toString(), QStringLiteral("branch"));
-    client.demand("undo", {{"document", run.document}});
-    QCOMPARE(client.reopen(run.document).value(u"text").toString(), kText);
-    QCOMPARE(client.refusal("history.branch", place(run.run, {{"step", 999}})), QStringLiteral("not_found"));
-}
-
-void TestLiveRuns::acceptIsOneUndoStep()
-{
-    LiveFixture fixture;
-    LiveClient client(fixture.url());
-    const QString document = client.openNew(kText);
-    const QString run =
-        client.demand("run.start", wish(document, "renoise", {{"amount", "full"}})).value(u"run").toString();
-    const QString id = client.waitForEnd(run).value(u"proposal").toString();
-    QVERIFY(!id.isEmpty());
-    const QJsonObject proposal = client.waitFor("proposal");
-    QCOMPARE(proposal.value(u"proposal").toString(), id);
-    QCOMPARE(proposal.value(u"state").toString(), QStringLiteral("open"));
-    QCOMPARE(proposal.value(u"document").toString(), document);
-    QCOMPARE(proposal.value(u"original").toString(), kText.mid(kStart, kEnd - kStart));
-    QCOMPARE(proposal.value(u"origin").toObject().value(u"model").toString(), QStringLiteral("palimpsest-test"));
-    QCOMPARE(proposal.value(u"origin").toObject().value(u"seed").toInt(), 7);
-    const QJsonObject chosen =
-        proposal.value(u"alternatives").toArray().at(proposal.value(u"chosen").toInt()).toObject();
-    client.demand("proposal.accept", {{"proposal", id}});
-    const QJsonObject accepted = client.reopen(document);
-    QCOMPARE(accepted.value(u"text").toString(),
-             kText.left(kStart) + chosen.value(u"text").toString() + kText.mid(kEnd));
-    QCOMPARE(client.heard("edited").back().value(u"cause").toString(), QStringLiteral("accept"));
-    QCOMPARE(client.heard("proposal").back().value(u"state").toString(), QStringLiteral("accepted"));
-    QCOMPARE(client.refusal("proposal.accept", {{"proposal", id}}), QStringLiteral("stale")); // it is settled
-    client.demand("undo", {{"document", document}});
-    QCOMPARE(client.reopen(document).value(u"text").toString(), kText);
-    QCOMPARE(client.heard("proposal").back().value(u"state").toString(), QStringLiteral("open"));
-}
-
-void TestLiveRuns::acceptsChangeByChange()
-{
-    LiveFixture fixture;
-    LiveClient client(fixture.url());
-    const QString document = client.openNew(kText);
-    const QString run =
-        client.demand("run.start", wish(document, "renoise", {{"amount", "full"}})).value(u"run").toString();
-    const QString id = client.waitForEnd(run).value(u"proposal").toString();
-    client.demand("proposal.accept", {{"proposal", id}, {"change", 0}, {"words", 1}});
-    QVERIFY(client.reopen(document).value(u"text").toString() != kText);
-    QCOMPARE(client.refusal("proposal.accept", {{"proposal", id}, {"words", 1}}), QStringLiteral("invalid_request"));
-    QCOMPARE(client.refusal("proposal.reject", {{"proposal", id}, {"change", 99}}), QStringLiteral("invalid_request"));
-}
-
-void TestLiveRuns::rejectedProposalsAreClosed()
-{
-    LiveFixture fixture;
-    LiveClient client(fixture.url());
-    const QString document = client.openNew(kText);
-    const QString run = client.demand("run.start", wish(document, "renoise")).value(u"run").toString();
-    const QString id = client.waitForEnd(run).value(u"proposal").toString();
-    client.demand("proposal.reject", {{"proposal", id}});
-    QCOMPARE(client.heard("proposal").back().value(u"state").toString(), QStringLiteral("rejected"));
-    QCOMPARE(client.reopen(document).value(u"text").toString(), kText);
-}
-
-void TestLiveRuns::alternativesAreChosenTakenAndWritten()
-{
-    LiveFixture fixture;
-    LiveClient client(fixture.url());
-    const QString document = client.openNew(kText);
-    const QString run = client.demand("run.start", wish(document, "renoise", {{"amount", "full"}, {"alternatives", 3}}))
-                            .value(u"run")
-                            .toString();
-    const QJsonObject ended = client.waitForEnd(run);
-    QVERIFY(ended.value(u"lanes").toArray().size() >= 3); // more where lengths are tried
-    const QString id = ended.value(u"proposal").toString();
-    const auto newest = [&] {
-        return client.heard("proposal").back();
-    };
-    const qsizetype count = newest().value(u"alternatives").toArray().size();
-    QVERIFY(count >= 2);
-    const int other = newest().value(u"chosen").toInt() == 0 ? 1 : 0;
-    client.demand("proposal.choose", {{"proposal", id}, {"alternative", other}});
-    QCOMPARE(newest().value(u"chosen").toInt(), other);
-    const int third = other == 0 ? 1 : 0;
-    client.demand("proposal.take", {{"proposal", id}, {"alternative", third}, {"start", 0}, {"end", 4}});
-    QCOMPARE(newest().value(u"alternatives").toArray().size(), count + 1);
-    client.demand("proposal.edit", {{"proposal", id}, {"text", "my own words"}});
-    const QJsonObject own = newest();
-    QCOMPARE(own.value(u"alternatives").toArray().at(own.value(u"chosen").toInt()).toObject().value(u"text").toString(),
-             QStringLiteral("my own words"));
-    QCOMPARE(client.refusal("proposal.choose", {{"proposal", id}, {"alternative", 99}}),
-             QStringLiteral("invalid_request"));
-    QCOMPARE(client.refusal("proposal.take", {{"proposal", id}, {"alternative", 99}, {"start", 0}, {"end", 1}}),
-             QStringLiteral("invalid_request"));
-    client.demand("proposal.accept", {{"proposal", id}});
-    QCOMPARE(client.reopen(document).value(u"text").toString(),
-             kText.left(kStart) + QStringLiteral("my own words") + kText.mid(kEnd));
-}
-
 void TestLiveRuns::againHasANewSeed()
 {
     LiveFixture fixture;
@@ -463,21 +139,6 @@ void TestLiveRuns::againHasANewSeed()
         client.demand("run.start", {{"document", document}, {"again", proposal}, {"seed", 7}}).value(u"run").toString();
     QCOMPARE(client.waitForEnd(same).value(u"seed").toInt(), 7);
     QCOMPARE(client.refusal("run.start", {{"document", document}, {"again", "none"}}), QStringLiteral("not_found"));
-}
-
-void TestLiveRuns::directRunsWriteStraightIn()
-{
-    LiveFixture fixture;
-    LiveClient client(fixture.url());
-    const QString document = client.openNew(kText);
-    const QString run = client.demand("run.start", wish(document, "renoise", {{"amount", "full"}, {"direct", true}}))
-                            .value(u"run")
-                            .toString();
-    client.waitForEnd(run);
-    QCOMPARE(client.waitFor("edited").value(u"cause").toString(), QStringLiteral("direct"));
-    QVERIFY(client.reopen(document).value(u"text").toString() != kText);
-    client.demand("undo", {{"document", document}});
-    QCOMPARE(client.reopen(document).value(u"text").toString(), kText);
 }
 
 void TestLiveRuns::newcomersSeeWhatIsUnderWay()
@@ -512,21 +173,6 @@ void TestLiveRuns::runsGoOnWithoutWindows()
     const QJsonArray proposals = client.reopen(document).value(u"proposals").toArray();
     QCOMPARE(proposals.size(), 1);
     QCOMPARE(proposals.first().toObject().value(u"state").toString(), QStringLiteral("open"));
-}
-
-void TestLiveRuns::editingTheOriginalDropsTheProposal()
-{
-    LiveFixture fixture;
-    LiveClient client(fixture.url());
-    const QString document = client.openNew(kText);
-    const QString run = client.demand("run.start", wish(document, "renoise")).value(u"run").toString();
-    const QString id = client.waitForEnd(run).value(u"proposal").toString();
-    client.demand("edit",
-                  {{"document", document}, {"version", 0}, {"start", kStart + 2}, {"end", kStart + 4}, {"text", ""}});
-    const QJsonObject dropped = client.waitFor(
-        "proposal", [](const QJsonObject &proposal) { return proposal.value(u"state").toString() == u"dropped"; });
-    QVERIFY(!dropped.value(u"note").toString().isEmpty());
-    QVERIFY(!client.refusal("proposal.accept", {{"proposal", id}}).isEmpty());
 }
 
 void TestLiveRuns::whatIsNotThereIsNotFound_data()
@@ -595,7 +241,6 @@ void TestLiveRuns::afullQueueIsSaid() // F057
     LiveClient client(fixture.url());
     const QString document = client.openNew(kText);
     QString code;
-    QString queued;
     for (int i = 0; i < 40 && code.isEmpty(); ++i) {
         const QJsonObject answer = client.ask("run.start", wish(document, "renoise"));
         code = answer.value(u"code").toString();
