@@ -179,6 +179,39 @@ documents::Document EditingBench::stored(const QString &document)
         .get();
 }
 
+TextSpan spanOf(const DraftSession &session, const QString &words)
+{
+    const qsizetype start = session.draft().text().indexOf(words);
+    return {start, start + words.size()};
+}
+
+RunWish rewrite(TextSpan span)
+{
+    RunWish wish;
+    wish.action = RunAction::Rewrite;
+    wish.span = span;
+    wish.instruction = QStringLiteral("Make this more formal");
+    wish.seed = 7;
+    return wish;
+}
+
+QString start(DraftSession &session, const RunWish &wish)
+{
+    return session.startRun(1, session.draft().version(), wish);
+}
+
+std::string corrected(const std::string &prompt)
+{
+    const std::size_t blank = prompt.find("\n\n");
+    QString text = QString::fromStdString(blank == std::string::npos ? prompt : prompt.substr(blank + 2));
+    const qsizetype turn = text.indexOf(QStringLiteral("\n"));
+    text = text.left(turn < 0 ? text.size() : turn);
+    text.replace(QStringLiteral("teh"), QStringLiteral("the"));
+    text.replace(QStringLiteral("recieved"), QStringLiteral("received"));
+    text.replace(QStringLiteral("cobalt"), QStringLiteral("blue"));
+    return text.trimmed().toStdString();
+}
+
 RunInfo waitForEnd(DraftSession &session, const QString &run)
 {
     waitFor([&] { return hasEnded(session.run(run).state); });

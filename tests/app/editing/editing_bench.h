@@ -69,6 +69,15 @@ private:
     std::filesystem::path m_file;
 };
 
+/// Where these words are in a draft for the first time.
+editing::TextSpan spanOf(const editing::DraftSession &session, const QString &words);
+/// A wish for a more formal wording, with the seed 7.
+editing::RunWish rewrite(editing::TextSpan span);
+/// Starts a run for window 1 on what it sees now; its name.
+QString start(editing::DraftSession &session, const editing::RunWish &wish);
+/// An answer for a ScriptedModel: proofreads the passage that the prompt ends with, by a table of three words.
+std::string corrected(const std::string &prompt);
+
 /// Runs until it has ended; the state then.
 editing::RunInfo waitForEnd(editing::DraftSession &session, const QString &run);
 /// Waits for a condition while events are handled; false after some seconds.

@@ -4,57 +4,18 @@
 #include "app/editing/draft.h"
 #include "app/editing/utf8_text.h"
 #include "engine/error.h"
+#include "tests/app/editing/draft_bench.h"
 #include "tests/support/random_text.h"
 
 #include <QTest>
 
+#include <algorithm>
+
 using namespace palimpsest;
 using namespace palimpsest::editing;
+using namespace palimpsest::test;
 
-namespace {
-
-constexpr WindowId kWindow = 1;
-
-EditAuthor typing(std::int64_t nowMs, WindowId window = kWindow)
-{
-    return {.window = window, .cause = EditCause::Typing, .nowMs = nowMs};
-}
-
-EditAuthor by(EditCause cause = EditCause::Edit)
-{
-    return {.window = kWindow, .cause = cause, .nowMs = 0};
-}
-
-/// Types letter by letter at the end.
-void type(Draft &draft, const QString &text, std::int64_t nowMs)
-{
-    for (const QChar letter : text) {
-        const qsizetype end = draft.text().size();
-        draft.edit({{end, end}, QString(letter)}, draft.version(), typing(nowMs));
-    }
-}
-
-Proposal proposalAt(const Draft &draft, TextSpan span, const QStringList &texts, RunAction action)
-{
-    Proposal proposal;
-    proposal.id = QStringLiteral("p%1").arg(draft.proposals().size());
-    proposal.action = action;
-    proposal.span = span;
-    proposal.original = draft.textOf(span);
-    for (const QString &text : texts)
-        proposal.alternatives.push_back({.text = text, .seed = 1, .meanEntropy = 0.1, .stops = {}});
-    return withChanges(std::move(proposal), {draft.textOf(span), {}});
-}
-
-Proposal proposalFor(const Draft &draft, const QString &words, const QStringList &texts,
-                     RunAction action = RunAction::Rewrite)
-{
-    const qsizetype start = draft.text().indexOf(words);
-    return proposalAt(draft, {start, start + words.size()}, texts, action);
-}
-
-} // namespace
-
+/// A draft's text, versions, locks and undo.
 class TestDraft : public QObject
 {
     Q_OBJECT
@@ -70,17 +31,7 @@ private Q_SLOTS:
     void spansOutsideAreRefused();
     void locksFollowTheText();
     void unlockingAPartKeepsTheRest();
-    void acceptingOneChange();
-    void acceptingWordsOneByOne();
-    void acceptingLeavesLockedWords();
-    void rejectingKeepsWhatWasTyped();
-    void editingTheOriginalDropsTheProposal();
-    void correctionsAreDroppedOneByOne();
-    void undoingAnAcceptanceOpensItAgain();
-    void wordsAreTakenFromSeveral();
-    void ownTextIsAnAlternative();
     void restoringEditsOnlyWhatDiffers();
-    void changedProposalsAreTold();
 };
 
 void TestDraft::typingIsOneStep()
@@ -311,145 +262,6 @@ void TestDraft::unlockingAPartKeepsTheRest()
     QCOMPARE(draft.locks().size(), std::size_t{2});
 }
 
-void TestDraft::acceptingOneChange()
-{
-    Draft draft(QStringLiteral("I recieved teh letter yesterday."));
-    draft.addProposal(
-        proposalFor(draft, draft.text(), {QStringLiteral("I received the letter yesterday.")}, RunAction::Proofread));
-    QCOMPARE(draft.proposals().front().changes.size(), std::size_t{2});
-    draft.accept(QStringLiteral("p0"), 1, std::nullopt, by(EditCause::Accept));
-    QCOMPARE(draft.text(), QStringLiteral("I recieved the letter yesterday."));
-    const Proposal &proposal = draft.proposals().front();
-    QVERIFY(proposal.isOpen());
-    QCOMPARE(proposal.changes[0].state, ChangeState::Open);
-    QCOMPARE(proposal.changes[1].state, ChangeState::Accepted);
-    QCOMPARE(draft.textOf(proposal.changes[1].span), QStringLiteral("the"));
-    draft.reject(QStringLiteral("p0"), 0);
-    QCOMPARE(draft.proposals().front().state, ProposalState::Accepted);
-    QVERIFY_EXCEPTION_THROWN(draft.accept(QStringLiteral("p0"), 0, std::nullopt, by()), Error);
-    QVERIFY_EXCEPTION_THROWN(draft.accept(QStringLiteral("none"), 0, std::nullopt, by()), Error);
-}
-
-void TestDraft::acceptingWordsOneByOne()
-{
-    Draft draft(QStringLiteral("We saw it."));
-    draft.addProposal(proposalFor(draft, QStringLiteral("saw"), {QStringLiteral("have seen quite")}));
-    draft.accept(QStringLiteral("p0"), 0, 2, by(EditCause::Accept));
-    QCOMPARE(draft.text(), QStringLiteral("We have seen saw it."));
-    QVERIFY(draft.proposals().front().isOpen());
-    draft.accept(QStringLiteral("p0"), 1, 1, by(EditCause::Accept));
-    QCOMPARE(draft.text(), QStringLiteral("We have seen quite it."));
-    QCOMPARE(draft.proposals().front().state, ProposalState::Accepted);
-    draft.undo();
-    draft.undo();
-    QCOMPARE(draft.text(), QStringLiteral("We saw it."));
-}
-
-void TestDraft::acceptingLeavesLockedWords()
-{
-    Draft draft(QStringLiteral("teh cobalt see"));
-    draft.addProposal(proposalFor(draft, draft.text(), {QStringLiteral("the blue sea")}, RunAction::Proofread));
-    draft.setLocked({4, 10}, draft.version(), true);
-    QVERIFY_EXCEPTION_THROWN(draft.accept(QStringLiteral("p0"), 1, std::nullopt, by()), Error);
-    draft.accept(QStringLiteral("p0"), std::nullopt, std::nullopt, by(EditCause::Accept));
-    QCOMPARE(draft.text(), QStringLiteral("the cobalt sea"));
-    QVERIFY(!draft.proposals().front().note.isEmpty());
-}
-
-// F094
-void TestDraft::rejectingKeepsWhatWasTyped()
-{
-    Draft draft(QStringLiteral("One sentence. Another one."));
-    draft.addProposal(proposalFor(draft, QStringLiteral("One sentence."), {QStringLiteral("A sentence.")}));
-    type(draft, QStringLiteral(" Typed."), 0);
-    draft.edit({{0, 0}, QStringLiteral("Title\n")}, draft.version(), by());
-    draft.reject(QStringLiteral("p0"), std::nullopt);
-    QCOMPARE(draft.text(), QStringLiteral("Title\nOne sentence. Another one. Typed."));
-    QCOMPARE(draft.proposals().front().state, ProposalState::Rejected);
-    draft.undo();
-    QVERIFY(draft.proposals().front().isOpen());
-    QCOMPARE(draft.textOf(draft.proposals().front().span), QStringLiteral("One sentence."));
-}
-
-void TestDraft::editingTheOriginalDropsTheProposal()
-{
-    Draft draft(QStringLiteral("One sentence. Another one."));
-    draft.addProposal(proposalFor(draft, QStringLiteral("One sentence."), {QStringLiteral("A sentence.")}));
-    draft.edit({{4, 4}, QStringLiteral("long ")}, draft.version(), by());
-    QCOMPARE(draft.proposals().front().state, ProposalState::Dropped);
-    QVERIFY(!draft.proposals().front().note.isEmpty());
-    draft.undo();
-    QVERIFY(draft.proposals().front().isOpen());
-    draft.redo();
-    QCOMPARE(draft.proposals().front().state, ProposalState::Dropped);
-}
-
-void TestDraft::correctionsAreDroppedOneByOne()
-{
-    Draft draft(QStringLiteral("I recieved teh letter yestreday."));
-    draft.addProposal(
-        proposalFor(draft, draft.text(), {QStringLiteral("I received the letter yesterday.")}, RunAction::Proofread));
-    draft.edit({{11, 11}, QStringLiteral("all ")}, draft.version(), by()); // in front of "teh": beside it
-    QCOMPARE(draft.proposals().front().changes[1].state, ChangeState::Open);
-    draft.edit({{18, 18}, QStringLiteral("m")}, draft.version(), by()); // "tehm" is another word
-    const Proposal &proposal = draft.proposals().front();
-    QVERIFY(proposal.isOpen());
-    QCOMPARE(proposal.changes[0].state, ChangeState::Open);
-    QCOMPARE(proposal.changes[1].state, ChangeState::Rejected);
-    QCOMPARE(proposal.changes[2].state, ChangeState::Open);
-    draft.accept(QStringLiteral("p0"), std::nullopt, std::nullopt, by(EditCause::Accept));
-    QCOMPARE(draft.text(), QStringLiteral("I received all tehm letter yesterday."));
-}
-
-void TestDraft::undoingAnAcceptanceOpensItAgain()
-{
-    Draft draft(QStringLiteral("A sentence."));
-    draft.addProposal(proposalFor(draft, draft.text(), {QStringLiteral("Two sentences.")}));
-    draft.accept(QStringLiteral("p0"), std::nullopt, std::nullopt, by(EditCause::Accept));
-    QCOMPARE(draft.text(), QStringLiteral("Two sentences."));
-    QVERIFY((draft.proposals().front().span == TextSpan{0, 14}));
-    draft.undo();
-    QVERIFY(draft.proposals().front().isOpen());
-    QCOMPARE(draft.text(), QStringLiteral("A sentence."));
-    draft.accept(QStringLiteral("p0"), std::nullopt, std::nullopt, by(EditCause::Accept));
-    QCOMPARE(draft.text(), QStringLiteral("Two sentences."));
-    QVERIFY(!draft.undoLabels().redo);
-}
-
-// F098: halves of two rewrites.
-void TestDraft::wordsAreTakenFromSeveral()
-{
-    Draft draft(QStringLiteral("The cat sat on the mat."));
-    draft.addProposal(proposalFor(draft, draft.text(),
-                                  {QStringLiteral("The dog sat on the mat."), QStringLiteral("The cat lay on a rug."),
-                                   QStringLiteral("A cat sat there.")}));
-    const QString second = draft.proposals().front().alternatives[1].text;
-    const qsizetype start = second.indexOf(QStringLiteral("lay"));
-    draft.take(QStringLiteral("p0"), 1, {start, start + 3});
-    const Proposal &proposal = draft.proposals().front();
-    QCOMPARE(proposal.alternatives.size(), std::size_t{4});
-    QCOMPARE(proposal.chosen, std::size_t{3});
-    QCOMPARE(proposal.alternatives[3].text, QStringLiteral("The dog lay on the mat."));
-    QVERIFY(!draft.undoLabels().undo);
-    draft.choose(QStringLiteral("p0"), 2);
-    draft.choose(QStringLiteral("p0"), 3);
-    draft.accept(QStringLiteral("p0"), std::nullopt, std::nullopt, by(EditCause::Accept));
-    QCOMPARE(draft.text(), QStringLiteral("The dog lay on the mat."));
-    QVERIFY_EXCEPTION_THROWN(draft.choose(QStringLiteral("p0"), 1), Error); // it is settled
-}
-
-void TestDraft::ownTextIsAnAlternative()
-{
-    Draft draft(QStringLiteral("A sentence."));
-    draft.addProposal(proposalFor(draft, draft.text(), {QStringLiteral("Two sentences.")}));
-    draft.writeOwn(QStringLiteral("p0"), QStringLiteral("Three"));
-    draft.writeOwn(QStringLiteral("p0"), QStringLiteral("Three sentences."));
-    QCOMPARE(draft.proposals().front().alternatives.size(), std::size_t{2});
-    QCOMPARE(draft.proposals().front().chosen, std::size_t{1});
-    draft.accept(QStringLiteral("p0"), std::nullopt, std::nullopt, by(EditCause::Accept));
-    QCOMPARE(draft.text(), QStringLiteral("Three sentences."));
-}
-
 void TestDraft::restoringEditsOnlyWhatDiffers()
 {
     Draft draft(QStringLiteral("one two three four"));
@@ -461,17 +273,6 @@ void TestDraft::restoringEditsOnlyWhatDiffers()
     draft.undo();
     QCOMPARE(draft.text(), QStringLiteral("one two three four"));
     QVERIFY((draft.locks() == std::vector<TextSpan>{{14, 18}}));
-}
-
-void TestDraft::changedProposalsAreTold()
-{
-    Draft draft(QStringLiteral("A sentence."));
-    draft.addProposal(proposalFor(draft, draft.text(), {QStringLiteral("Two sentences.")}));
-    QCOMPARE(draft.takeChangedProposals().size(), std::size_t{1});
-    draft.edit({{0, 0}, QStringLiteral("x ")}, draft.version(), by());
-    QVERIFY(draft.takeChangedProposals().empty()); // it only moved
-    draft.edit({{4, 5}, {}}, draft.version(), by());
-    QCOMPARE(draft.takeChangedProposals().size(), std::size_t{1});
 }
 
 QTEST_APPLESS_MAIN(TestDraft)
