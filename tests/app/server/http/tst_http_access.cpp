@@ -3,51 +3,18 @@
 
 #include "app/server/http/access_policy.h"
 #include "engine/error.h"
-#include "tests/app/server/http/listener_thread.h"
+#include "tests/app/server/http/access_bench.h"
 #include "tests/app/server/http/raw_client.h"
 
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
-#include <QWebSocket>
 
 using namespace palimpsest;
 using namespace palimpsest::http;
 using namespace palimpsest::test;
 
-namespace {
-
-constexpr std::string_view kHandshake = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
-                                        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
-
-Routes testRoutes()
-{
-    Routes routes;
-    routes.add(
-        "GET", "/health", [](Call &) { return Answer(Response{.body = "{}"}); }, BodyType::Json, Access::Open);
-    routes.add("GET", "/v1/models", [](Call &call) { return Answer(Response{.body = call.request().client}); });
-    routes.add("POST", "/v1/echo", [](Call &call) { return Answer(Response{.body = call.request().body}); });
-    routes.addWebSocket("/ws", [](const WebSocketArrival &arrival) {
-        QWebSocket *socket = arrival.socket;
-        socket->sendTextMessage(
-            QString::fromStdString(arrival.request.client + arrival.request.parameter("q").value_or("")));
-        QObject::connect(socket, &QWebSocket::textMessageReceived, socket, &QWebSocket::sendTextMessage);
-    });
-    return routes;
-}
-
-AccessSettings keyed()
-{
-    AccessSettings access;
-    access.keys.add("first-key");
-    access.keys.add("second-key");
-    access.origins = {"https://page.test", "http://other.test:8000"};
-    access.hosts = {"palimpsest.test", "[fd00::1]:9000"};
-    return access;
-}
-
-} // namespace
-
+/// Who is let in: by the name they call, the page they come from, and their key.
 class TestHttpAccess : public QObject
 {
     Q_OBJECT
@@ -68,18 +35,6 @@ private Q_SLOTS:
     void storedKeys();
     void badKeyFiles_data();
     void badKeyFiles();
-    void webSocketEchoes();
-    void webSocketRefusals_data();
-    void webSocketRefusals();
-    void webSocketLimits();
-    void webSocketsEndWithTheServer();
-
-private:
-    std::unique_ptr<ListenerThread> start(AccessSettings access) const
-    {
-        return std::make_unique<ListenerThread>(
-            ListenerSettings{.limits = {}, .access = std::move(access), .routes = testRoutes(), .served = {}});
-    }
 };
 
 void TestHttpAccess::hosts_data()
@@ -110,7 +65,7 @@ void TestHttpAccess::hosts()
 {
     QFETCH(QString, host);
     QFETCH(bool, allowed);
-    const auto server = start(keyed());
+    const auto server = serve(keyed());
     host.replace("PORT", QString::number(server->port()));
     RawClient raw(server->port());
     QVERIFY(raw.send("GET /health HTTP/1.1\r\nHost: " + host.toStdString() + "\r\n\r\n"));
@@ -141,7 +96,7 @@ void TestHttpAccess::origins()
 {
     QFETCH(QString, origin);
     QFETCH(bool, allowed);
-    const auto server = start(keyed());
+    const auto server = serve(keyed());
     origin.replace("PORT", QString::number(server->port()));
     RawClient raw(server->port());
     QVERIFY(raw.send("GET /health HTTP/1.1\r\nHost: " + server->host() + "\r\nOrigin: " + origin.toStdString() +
@@ -226,7 +181,7 @@ void TestHttpAccess::keys()
     QFETCH(QString, fields);
     QFETCH(int, status);
     QFETCH(QString, body);
-    const auto server = start(keyed());
+    const auto server = serve(keyed());
     RawClient raw(server->port());
     QVERIFY(
         raw.send(line.toStdString() + " HTTP/1.1\r\nHost: " + server->host() + "\r\n" + fields.toStdString() + "\r\n"));
@@ -242,7 +197,7 @@ void TestHttpAccess::keys()
 void TestHttpAccess::preflightNeedsNoKey()
 {
     // F068
-    const auto server = start(keyed());
+    const auto server = serve(keyed());
     RawClient raw(server->port());
     QVERIFY(raw.send("OPTIONS /v1/chat/completions HTTP/1.1\r\nHost: " + server->host() +
                      "\r\nOrigin: https://page.test\r\nAccess-Control-Request-Method: POST\r\n"
@@ -259,7 +214,7 @@ void TestHttpAccess::preflightNeedsNoKey()
 
 void TestHttpAccess::preflightOfAForeignPage()
 {
-    const auto server = start({});
+    const auto server = serve({});
     RawClient raw(server->port());
     QVERIFY(raw.send("OPTIONS /v1/echo HTTP/1.1\r\nHost: " + server->host() +
                      "\r\nOrigin: https://page.test\r\nAccess-Control-Request-Method: POST\r\n\r\n"));
@@ -271,7 +226,7 @@ void TestHttpAccess::preflightOfAForeignPage()
 void TestHttpAccess::errorsCanBeReadByAllowedPages()
 {
     // F069
-    const auto server = start(keyed());
+    const auto server = serve(keyed());
     RawClient raw(server->port());
     const std::string head = " HTTP/1.1\r\nHost: " + server->host() + "\r\nOrigin: https://page.test\r\n";
     const std::string key = "Authorization: Bearer first-key\r\n";
@@ -288,7 +243,7 @@ void TestHttpAccess::errorsCanBeReadByAllowedPages()
 
 void TestHttpAccess::clientsWithoutKeysAreConnections()
 {
-    const auto server = start({});
+    const auto server = serve({});
     RawClient one(server->port());
     RawClient two(server->port());
     const std::string request = "GET /v1/models HTTP/1.1\r\nHost: " + server->host() + "\r\n\r\n";
@@ -339,105 +294,6 @@ void TestHttpAccess::badKeyFiles()
     ApiKeys keys;
     QVERIFY_EXCEPTION_THROWN(keys.addFile(file.fileName().toStdString()), Error);
     QVERIFY_EXCEPTION_THROWN(keys.addFile(folder.filePath("none").toStdString()), Error);
-}
-
-void TestHttpAccess::webSocketEchoes()
-{
-    const auto server = start(keyed());
-    for (const bool byQuery : {true, false}) {
-        QWebSocket socket;
-        QStringList received;
-        connect(&socket, &QWebSocket::textMessageReceived, this, [&](const QString &text) { received.append(text); });
-        connect(&socket, &QWebSocket::connected, this, [&] { socket.sendTextMessage("hello"); });
-        QNetworkRequest request(
-            QUrl(QString("ws://127.0.0.1:%1/ws?q=!%2").arg(server->port()).arg(byQuery ? "&key=first-key" : "")));
-        if (!byQuery)
-            request.setRawHeader("Authorization", "Bearer first-key");
-        socket.open(request);
-        QTRY_COMPARE(received, QStringList({"key-1!", "hello"}));
-        QCOMPARE(server->figures().webSockets, 1);
-        QCOMPARE(server->figures().connections, 0);
-        socket.close();
-        QTRY_COMPARE(server->figures().webSockets, 0);
-    }
-}
-
-void TestHttpAccess::webSocketRefusals_data()
-{
-    QTest::addColumn<QString>("target");
-    QTest::addColumn<QString>("fields");
-    QTest::addColumn<int>("status");
-    const QString handshake = QString::fromUtf8(kHandshake.data(), kHandshake.size());
-    const QString key = "Authorization: Bearer first-key\r\n";
-    QTest::newRow("good") << "/ws" << handshake + key << 101;
-    QTest::newRow("key as a subprotocol")
-        << "/ws" << handshake + "Sec-WebSocket-Protocol: palimpsest.v1, palimpsest.key.Zmlyc3Qta2V5\r\n"
-        << 101;
-    QTest::newRow("wrong key as a subprotocol")
-        << "/ws" << handshake + "Sec-WebSocket-Protocol: palimpsest.key.Zmlyc3Q\r\n"
-        << 401;
-    QTest::newRow("key in the query") << "/ws?key=second-key" << handshake << 101;
-    QTest::newRow("no key") << "/ws" << handshake << 401;
-    QTest::newRow("wrong key") << "/ws?key=x" << handshake << 401;
-    QTest::newRow("F074: foreign Origin") << "/ws" << handshake + key + "Origin: https://evil.test\r\n" << 403;
-    QTest::newRow("allowed Origin") << "/ws" << handshake + key + "Origin: https://page.test\r\n" << 101;
-    QTest::newRow("other version") << "/ws" << QString(handshake).replace("13", "8") + key << 400;
-    QTest::newRow("with a body") << "/ws" << handshake + key + "Content-Length: 3\r\n" << 400;
-    QTest::newRow("not an upgrade") << "/ws" << key << 426;
-    QTest::newRow("elsewhere") << "/v1/models" << handshake + key << 200;
-}
-
-void TestHttpAccess::webSocketRefusals()
-{
-    QFETCH(QString, target);
-    QFETCH(QString, fields);
-    QFETCH(int, status);
-    const auto server = start(keyed());
-    RawClient raw(server->port());
-    QVERIFY(raw.send("GET " + target.toStdString() + " HTTP/1.1\r\nHost: " + server->host() + "\r\n" +
-                     fields.toStdString() + "\r\n"));
-    const auto answer = raw.answer();
-    QCOMPARE(answer->status, status);
-    if (status != 101)
-        return;
-    QCOMPARE(answer->field("sec-websocket-accept"), std::string("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="));
-    QCOMPARE(answer->field("sec-websocket-protocol"),
-             std::string(fields.contains("palimpsest.v1") ? "palimpsest.v1" : ""));
-    QTRY_COMPARE(server->figures().webSockets, 1);
-    raw.reset();
-    QTRY_COMPARE(server->figures().webSockets, 0);
-}
-
-void TestHttpAccess::webSocketLimits()
-{
-    const auto server = start({});
-    QWebSocket socket;
-    socket.setOutgoingFrameSize(1 << 20);
-    QWebSocketProtocol::CloseCode code = QWebSocketProtocol::CloseCodeNormal;
-    bool closed = false;
-    connect(&socket, &QWebSocket::disconnected, this, [&] {
-        closed = true;
-        code = socket.closeCode();
-    });
-    connect(&socket, &QWebSocket::connected, this, [&] { socket.sendTextMessage(QString(100'000, 'x')); });
-    socket.open(QUrl(QString("ws://127.0.0.1:%1/ws").arg(server->port())));
-    QTRY_VERIFY(closed);
-    QCOMPARE(code, QWebSocketProtocol::CloseCodeTooMuchData);
-    QTRY_COMPARE(server->figures().webSockets, 0);
-}
-
-void TestHttpAccess::webSocketsEndWithTheServer()
-{
-    auto server = start({});
-    QWebSocket socket;
-    socket.open(QUrl(QString("ws://127.0.0.1:%1/ws").arg(server->port())));
-    QTRY_COMPARE(socket.state(), QAbstractSocket::ConnectedState);
-    RawClient raw(server->port());
-    QVERIFY(raw.send("GET /ws HTTP/1.1\r\nHost: " + server->host() + "\r\n" + std::string(kHandshake) + "\r\n"));
-    QCOMPARE(raw.answer()->status, 101);
-    server.reset();
-    QTRY_COMPARE(socket.state(), QAbstractSocket::UnconnectedState);
-    QVERIFY(raw.closed());
 }
 
 QTEST_GUILESS_MAIN(TestHttpAccess)

@@ -1,98 +1,24 @@
 // SPDX-FileCopyrightText: 2026 The Palimpsest developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "app/server/http/exchange.h"
-#include "engine/error.h"
-#include "tests/app/server/http/listener_thread.h"
+#include "tests/app/server/http/gate_bench.h"
 #include "tests/app/server/http/raw_client.h"
 
-#include <QJsonDocument>
 #include <QJsonObject>
 #include <QTest>
 
 using namespace palimpsest;
 using namespace palimpsest::http;
 using namespace palimpsest::test;
-using namespace std::chrono_literals;
 
-namespace {
-
-Answer text(std::string body)
-{
-    return Response{.type = "text/plain", .body = std::move(body)};
-}
-
-std::string joined(const std::vector<std::string> &parts)
-{
-    std::string result;
-    for (const std::string &part : parts)
-        result += "[" + part + "]";
-    return result;
-}
-
-Routes testRoutes()
-{
-    Routes routes;
-    routes.add("GET", "/plain", [](Call &) { return text("plain"); });
-    routes.add("GET", "/a.b", [](Call &) { return text("dot"); });
-    routes.add("GET", "/items/<arg>", [](Call &call) { return text(joined(call.request().arguments)); });
-    routes.add("GET", "/items/fixed", [](Call &) { return text("fixed"); });
-    routes.add("GET", "/items/<arg>/parts/<arg>", [](Call &call) { return text(joined(call.request().arguments)); });
-    routes.add("GET", "/models/<rest>", [](Call &call) { return text(joined(call.request().arguments)); });
-    routes.add("POST", "/echo", [](Call &call) { return text(call.request().body); });
-    routes.add(
-        "POST", "/size", [](Call &call) { return text(std::to_string(call.request().body.size())); }, BodyType::Any);
-    routes.add("GET", "/large", [](Call &) { return text(std::string(8U << 20U, 'x')); });
-    routes.add("GET", "/error", [](Call &) -> Answer {
-        throw Error(ErrorKind::InvalidArgument, "steps: must be at least 1, not 0", "steps");
-    });
-    routes.add("GET", "/failure", [](Call &) -> Answer { throw std::runtime_error("secret detail"); });
-    routes.add("GET", "/nothing", [](Call &) -> Answer { return std::nullopt; });
-    routes.add("GET", "/injection", [](Call &) -> Answer {
-        return Response{.body = "{}", .fields = {{"X-Name", "a\r\nSet-Cookie: b"}}};
-    });
-    routes.add("GET", "/query", [](Call &call) { return text(call.request().parameter("q").value_or("-")); });
-    return routes;
-}
-
-Limits testLimits()
-{
-    Limits limits;
-    limits.bodyBytes = 1U << 20U;
-    limits.allBodiesBytes = 3U << 20U;
-    return limits;
-}
-
-ListenerSettings testSettings()
-{
-    return {.limits = testLimits(), .access = {}, .routes = testRoutes(), .served = {}};
-}
-
-QJsonObject errorOf(const RawAnswer &answer)
-{
-    return QJsonDocument::fromJson(QByteArray::fromStdString(answer.body)).object()["error"].toObject();
-}
-
-void compareError(const RawAnswer &answer, int status)
-{
-    QCOMPARE(answer.status, status);
-    QVERIFY(answer.complete);
-    QCOMPARE(answer.field("content-type"), std::string("application/json"));
-    const QJsonObject error = errorOf(answer);
-    QCOMPARE(error.keys(), QStringList({"code", "message", "param", "type"}));
-    QVERIFY(!error["message"].toString().isEmpty());
-    QVERIFY(answer.field("x-request-id").starts_with("req_"));
-}
-
-} // namespace
-
+/// Requests in every shape, and their answers: what a client may send, one after the other and at a time.
 class TestHttpGate : public QObject
 {
     Q_OBJECT
 
 private Q_SLOTS:
-    void init() { m_server = std::make_unique<ListenerThread>(testSettings()); }
-    void cleanup();
+    void init() { m_gate.start(); }
+    void cleanup() { m_gate.stop(); }
 
     void answers_data();
     void answers();
@@ -100,49 +26,16 @@ private Q_SLOTS:
     void refusals();
     void oneByteAtATime();
     void pipelinedInOrder();
-    void manyLargeAnswersUnread();
     void keptConnectionServesAgain();
     void closesWhenAsked_data();
     void closesWhenAsked();
     void headHasNoBody();
-    void continueIsAnswered_data();
-    void continueIsAnswered();
-    void bodyLimits();
-    void bodiesTogether();
-    void lyingLengthEndsOneConnection();
     void handlerErrorsBecomeErrorObjects();
     void emptyLinesBeforeARequest();
-    void tooMuchSentAhead();
-    void tooManyConnections();
-    void timeouts();
-    void dribblingIsNoProgress();
-    void readerThatStopsIsCutOff();
-    void halfClosedClientsAreGone();
 
 private:
-    RawClient client() const { return RawClient(m_server->port()); }
-    std::string request(const std::string &line, const std::string &rest = "\r\n") const
-    {
-        return line + " HTTP/1.1\r\nHost: " + m_server->host() + "\r\n" + rest;
-    }
-    void restart(const Limits &limits)
-    {
-        m_server.reset();
-        ListenerSettings settings = testSettings();
-        settings.limits = limits;
-        m_server = std::make_unique<ListenerThread>(std::move(settings));
-    }
-
-    std::unique_ptr<ListenerThread> m_server;
+    GateBench m_gate;
 };
-
-void TestHttpGate::cleanup()
-{
-    QTRY_COMPARE(m_server->figures().connections, 0); // every test's clients have left by now
-    QCOMPARE(m_server->figures().bodyBytes, std::size_t{0});
-    m_server.reset();
-    QCOMPARE(Exchange::liveCount(), 0);
-}
 
 void TestHttpGate::answers_data()
 {
@@ -176,8 +69,8 @@ void TestHttpGate::answers()
     QFETCH(QString, line);
     QFETCH(int, status);
     QFETCH(QString, body);
-    RawClient raw = client();
-    QVERIFY(raw.send(request(line.toStdString())));
+    RawClient raw = m_gate.client();
+    QVERIFY(raw.send(m_gate.request(line.toStdString())));
     const auto answer = raw.answer();
     QVERIFY(answer.has_value());
     if (status >= 400)
@@ -188,7 +81,7 @@ void TestHttpGate::answers()
     if (status == 405 || status == 204)
         QCOMPARE(answer->field("allow"), std::string("GET, HEAD, OPTIONS"));
     QCOMPARE(answer->field("x-content-type-options"), std::string("nosniff"));
-    QVERIFY(raw.send(request("GET /plain"))); // the connection lives
+    QVERIFY(raw.send(m_gate.request("GET /plain"))); // the connection lives
     QCOMPARE(raw.answer()->body, std::string("plain"));
 }
 
@@ -243,8 +136,8 @@ void TestHttpGate::refusals()
 {
     QFETCH(QByteArray, bytes);
     QFETCH(int, status);
-    bytes.replace("HOST", QByteArray::fromStdString(m_server->host()));
-    RawClient raw = client();
+    bytes.replace("HOST", QByteArray::fromStdString(m_gate.host()));
+    RawClient raw = m_gate.client();
     (void)raw.send(bytes.toStdString());
     const auto answer = raw.answer();
     QVERIFY(answer.has_value());
@@ -257,11 +150,11 @@ void TestHttpGate::refusals()
 
 void TestHttpGate::oneByteAtATime()
 {
-    RawClient raw = client();
+    RawClient raw = m_gate.client();
     const std::string bytes =
-        request("POST /size",
-                "Transfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n0A\r\n0123456789\r\n0\r\nT: u\r\n\r\n") +
-        request("POST /size", "Content-Length: 4\r\n\r\nabcd") + request("GET /plain");
+        m_gate.request("POST /size",
+                       "Transfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n0A\r\n0123456789\r\n0\r\nT: u\r\n\r\n") +
+        m_gate.request("POST /size", "Content-Length: 4\r\n\r\nabcd") + m_gate.request("GET /plain");
     for (const char byte : bytes)
         QVERIFY(raw.send({&byte, 1}));
     QCOMPARE(raw.answer()->body, std::string("13"));
@@ -271,36 +164,21 @@ void TestHttpGate::oneByteAtATime()
 
 void TestHttpGate::pipelinedInOrder()
 {
-    RawClient raw = client();
+    RawClient raw = m_gate.client();
     std::string bytes;
     for (int i = 0; i < 200; ++i)
-        bytes += request("GET /items/" + std::to_string(i));
+        bytes += m_gate.request("GET /items/" + std::to_string(i));
     QVERIFY(raw.send(bytes));
     for (int i = 0; i < 200; ++i)
         QCOMPARE(raw.answer()->body, "[" + std::to_string(i) + "]");
 }
 
-void TestHttpGate::manyLargeAnswersUnread()
-{
-    // 100 answers of 8 MiB are asked for and none is read: at most one of them may be in memory.
-    RawClient raw = client();
-    std::string bytes;
-    for (int i = 0; i < 100; ++i)
-        bytes += request("GET /large");
-    QVERIFY(raw.send(bytes));
-    QVERIFY(!raw.piece(10'000).empty());
-    RawClient other = client();
-    QVERIFY(other.send(request("GET /plain")));
-    QCOMPARE(other.answer()->body, std::string("plain"));
-    QCOMPARE(m_server->figures().connections, 2);
-}
-
 void TestHttpGate::keptConnectionServesAgain()
 {
     // F072
-    RawClient raw = client();
+    RawClient raw = m_gate.client();
     for (int i = 0; i < 3; ++i) {
-        QVERIFY(raw.send(request("POST /size", "Content-Length: 3\r\n\r\nabc")));
+        QVERIFY(raw.send(m_gate.request("POST /size", "Content-Length: 3\r\n\r\nabc")));
         QCOMPARE(raw.answer()->body, std::string("3"));
     }
 }
@@ -321,8 +199,8 @@ void TestHttpGate::closesWhenAsked()
 {
     QFETCH(QByteArray, head);
     QFETCH(bool, closes);
-    head.replace("HOST", QByteArray::fromStdString(m_server->host()));
-    RawClient raw = client();
+    head.replace("HOST", QByteArray::fromStdString(m_gate.host()));
+    RawClient raw = m_gate.client();
     QVERIFY(raw.send(head.toStdString()));
     const auto answer = raw.answer();
     QCOMPARE(answer->body, std::string("plain"));
@@ -333,8 +211,8 @@ void TestHttpGate::closesWhenAsked()
 
 void TestHttpGate::headHasNoBody()
 {
-    RawClient raw = client();
-    QVERIFY(raw.send(request("HEAD /plain") + request("HEAD /nope") + request("GET /plain")));
+    RawClient raw = m_gate.client();
+    QVERIFY(raw.send(m_gate.request("HEAD /plain") + m_gate.request("HEAD /nope") + m_gate.request("GET /plain")));
     const auto answer = raw.answer(true);
     QCOMPARE(answer->status, 200);
     QCOMPARE(answer->field("content-length"), std::string("5"));
@@ -342,82 +220,12 @@ void TestHttpGate::headHasNoBody()
     QCOMPARE(raw.answer()->body, std::string("plain"));
 }
 
-void TestHttpGate::continueIsAnswered_data()
-{
-    QTest::addColumn<int>("bytes");
-    QTest::addColumn<int>("first");
-    QTest::newRow("F070: 2 KB") << 2000 << 100;
-    QTest::newRow("F070: 200 KB") << 200'000 << 100;
-    QTest::newRow("F070: too large") << 2'000'000 << 413;
-}
-
-void TestHttpGate::continueIsAnswered()
-{
-    QFETCH(int, bytes);
-    QFETCH(int, first);
-    RawClient raw = client();
-    const std::string length = std::to_string(bytes);
-    QVERIFY(raw.send(request("POST /size", "Expect: 100-continue\r\nContent-Length: " + length + "\r\n\r\n")));
-    QCOMPARE(raw.answer()->status, first);
-    if (first != 100)
-        return;
-    QVERIFY(raw.send(std::string(static_cast<std::size_t>(bytes), 'b')));
-    QCOMPARE(raw.answer()->body, length);
-}
-
-void TestHttpGate::bodyLimits()
-{
-    const std::string most(testLimits().bodyBytes, 'b');
-    RawClient raw = client();
-    QVERIFY(raw.send(request("POST /size", "Content-Length: " + std::to_string(most.size()) + "\r\n\r\n" + most)));
-    QCOMPARE(raw.answer()->body, std::to_string(most.size()));
-    QVERIFY(raw.send(request("POST /size", "Transfer-Encoding: chunked\r\n\r\n100000\r\n" + most + "\r\n0\r\n\r\n")));
-    QCOMPARE(raw.answer()->body, std::to_string(most.size()));
-    (void)raw.send(
-        request("POST /size", "Transfer-Encoding: chunked\r\n\r\n100000\r\n" + most + "\r\n1\r\nb\r\n0\r\n\r\n"));
-    compareError(*raw.answer(), 413);
-    QVERIFY(raw.closed());
-}
-
-void TestHttpGate::bodiesTogether()
-{
-    // Three bodies of a megabyte that stay one byte short are all that is held at a time.
-    const std::string head = request("POST /size", "Content-Length: 1048576\r\n\r\n");
-    const std::string almost(testLimits().bodyBytes - 1, 'b');
-    std::vector<RawClient> clients;
-    for (int i = 0; i < 3; ++i) {
-        clients.push_back(client());
-        QVERIFY(clients.back().send(head + almost));
-    }
-    QTRY_COMPARE(m_server->figures().bodyBytes, 3 * almost.size());
-    RawClient fourth = client();
-    (void)fourth.send(head + almost);
-    compareError(*fourth.answer(), 503);
-    for (RawClient &raw : clients) {
-        QVERIFY(raw.send("b"));
-        QCOMPARE(raw.answer()->body, std::string("1048576"));
-    }
-}
-
-void TestHttpGate::lyingLengthEndsOneConnection()
-{
-    // F071: more bytes than announced are another request, here a broken one
-    RawClient liar = client();
-    RawClient other = client();
-    QVERIFY(liar.send(request("POST /size", "Content-Length: 3\r\n\r\nabcdef\r\n\r\n")));
-    QCOMPARE(liar.answer()->body, std::string("3"));
-    compareError(*liar.answer(), 400);
-    QVERIFY(liar.closed());
-    QVERIFY(other.send(request("GET /plain")));
-    QCOMPARE(other.answer()->status, 200);
-}
-
 void TestHttpGate::handlerErrorsBecomeErrorObjects()
 {
     // F047
-    RawClient raw = client();
-    QVERIFY(raw.send(request("GET /error") + request("GET /failure") + request("GET /nothing") +
-                     request("GET /injection")));
+    RawClient raw = m_gate.client();
+    QVERIFY(raw.send(m_gate.request("GET /error") + m_gate.request("GET /failure") + m_gate.request("GET /nothing") +
+                     m_gate.request("GET /injection")));
     const auto error = raw.answer();
     compareError(*error, 400);
     QCOMPARE(errorOf(*error)["param"].toString(), QString("steps"));
@@ -433,109 +241,11 @@ void TestHttpGate::handlerErrorsBecomeErrorObjects()
 
 void TestHttpGate::emptyLinesBeforeARequest()
 {
-    RawClient raw = client();
-    QVERIFY(
-        raw.send("\r\n" + request("POST /size", "Content-Length: 1\r\n\r\na") + "\r\n\r\n" + request("GET /plain")));
+    RawClient raw = m_gate.client();
+    QVERIFY(raw.send("\r\n" + m_gate.request("POST /size", "Content-Length: 1\r\n\r\na") + "\r\n\r\n" +
+                     m_gate.request("GET /plain")));
     QCOMPARE(raw.answer()->body, std::string("1"));
     QCOMPARE(raw.answer()->body, std::string("plain"));
-}
-
-void TestHttpGate::tooMuchSentAhead()
-{
-    Limits limits = testLimits();
-    limits.unsentBytes = 1; // one answer under way keeps everything else waiting
-    limits.stallTime = 60s;
-    restart(limits);
-    RawClient raw = client();
-    QVERIFY(raw.send(request("GET /large")));
-    QVERIFY(!raw.piece(10'000).empty());
-    const std::string flood(16U << 10U, 'x');
-    for (int i = 0; i < 1000 && m_server->figures().connections > 0; ++i)
-        (void)raw.send(flood);
-    QTRY_COMPARE(m_server->figures().connections, 0);
-}
-
-void TestHttpGate::tooManyConnections()
-{
-    Limits limits = testLimits();
-    limits.connections = 4;
-    limits.connectionsRefused = 2;
-    restart(limits);
-    std::vector<RawClient> clients;
-    for (int i = 0; i < 4; ++i) {
-        clients.push_back(client());
-        QVERIFY(clients.back().send(request("GET /plain")));
-        QCOMPARE(clients.back().answer()->status, 200);
-    }
-    RawClient fifth = client();
-    const auto answer = fifth.answer();
-    compareError(*answer, 503);
-    QCOMPARE(answer->field("retry-after"), std::string("1"));
-    clients.clear();
-    QTRY_VERIFY(m_server->figures().connections <= 1);
-    RawClient again = client();
-    QVERIFY(again.send(request("GET /plain")));
-    QCOMPARE(again.answer()->status, 200);
-}
-
-void TestHttpGate::timeouts()
-{
-    Limits limits = testLimits();
-    limits.headTime = 100ms;
-    limits.bodyTime = 100ms;
-    limits.idleTime = 100ms;
-    limits.lingerTime = 100ms;
-    restart(limits);
-    RawClient idle = client();
-    RawClient halfHead = client();
-    RawClient halfBody = client();
-    QVERIFY(halfHead.send("GET /plain HT"));
-    QVERIFY(halfBody.send(request("POST /size", "Content-Length: 5\r\n\r\nab")));
-    compareError(*halfHead.answer(), 408);
-    compareError(*halfBody.answer(), 408);
-    QVERIFY(idle.closed());
-    QTRY_COMPARE(m_server->figures().connections, 0); // although two clients have not closed
-}
-
-void TestHttpGate::dribblingIsNoProgress()
-{
-    // The time for a head runs from its first byte, however many follow.
-    Limits limits = testLimits();
-    limits.headTime = 200ms;
-    restart(limits);
-    RawClient raw = client();
-    std::string seen;
-    for (int sent = 0; sent < 2000 && seen.empty(); ++sent) {
-        (void)raw.send(sent == 0 ? "GET /plain HTTP/1.1\r\nX: " : "x");
-        seen = raw.piece(10);
-    }
-    QVERIFY(seen.starts_with("HTTP/1.1 408 "));
-}
-
-void TestHttpGate::readerThatStopsIsCutOff()
-{
-    Limits limits = testLimits();
-    limits.stallTime = 200ms;
-    restart(limits);
-    RawClient raw = client();
-    QVERIFY(raw.send(request("GET /large")));
-    QVERIFY(!raw.piece(10'000).empty());
-    QTRY_COMPARE(m_server->figures().connections, 0);
-}
-
-void TestHttpGate::halfClosedClientsAreGone()
-{
-    // Qt takes the end of the input for the end of the connection: what counts is that nothing stays behind.
-    std::vector<RawClient> clients;
-    for (const std::string &bytes : {std::string(), std::string("GET /pl"), request("GET /plain"),
-                                     request("GET /large"), request("POST /size", "Content-Length: 5\r\n\r\nab")}) {
-        clients.push_back(client());
-        QVERIFY(clients.back().send(bytes));
-        clients.back().finishSending();
-    }
-    QTRY_COMPARE(m_server->figures().connections, 0);
-    for (RawClient &raw : clients)
-        QVERIFY(raw.closed());
 }
 
 QTEST_GUILESS_MAIN(TestHttpGate)
