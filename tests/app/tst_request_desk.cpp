@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "app/request_desk.h"
+#include "tests/app/desk_bench.h"
 #include "tests/support/scheduler_bench.h"
 
 #include <QTest>
 
 #include <atomic>
-#include <functional>
+#include <condition_variable>
 #include <map>
+#include <mutex>
 #include <random>
 #include <string>
 #include <thread>
@@ -16,81 +18,7 @@
 using namespace palimpsest;
 using namespace palimpsest::test;
 
-namespace {
-
-/// A desk over a fake whose steps wait at a gate, so that the test says how far things go.
-struct DeskBench
-{
-    explicit DeskBench(DeskSettings settings, FakeModel model = settlingModel(64))
-    {
-        log->beforeDenoise = [this](std::span<const DenoiseJob>) {
-            gate.pass();
-        };
-        desk = std::make_unique<RequestDesk>(std::make_unique<FakeBackend>(FakeSettings{}, std::move(model), log),
-                                             nullptr, settings);
-    }
-    ~DeskBench()
-    {
-        gate.open();
-        desk.reset();
-    }
-    DeskBench(const DeskBench &) = delete;
-    DeskBench &operator=(const DeskBench &) = delete;
-
-    Gate gate;
-    std::shared_ptr<FakeLog> log = std::make_shared<FakeLog>();
-    std::unique_ptr<RequestDesk> desk;
-};
-
-/// Names of requests in the order in which they ended, with their outcomes.
-class Ends
-{
-public:
-    RequestDesk::Completion of(const std::string &name)
-    {
-        return [this, name](Outcome outcome) {
-            const std::lock_guard lock(m_mutex);
-            m_order.push_back(name);
-            m_outcomes.emplace(name, std::move(outcome));
-            m_changed.notify_all();
-        };
-    }
-    std::vector<std::string> wait(std::size_t count)
-    {
-        std::unique_lock lock(m_mutex);
-        m_changed.wait(lock, [&] { return m_order.size() >= count; });
-        return m_order;
-    }
-    GenerationResult result(const std::string &name)
-    {
-        const std::lock_guard lock(m_mutex);
-        return std::get<GenerationResult>(m_outcomes.at(name));
-    }
-    std::size_t count() const
-    {
-        const std::lock_guard lock(m_mutex);
-        return m_order.size();
-    }
-
-private:
-    mutable std::mutex m_mutex;
-    std::condition_variable m_changed;
-    std::vector<std::string> m_order;
-    std::map<std::string, Outcome> m_outcomes;
-};
-
-ErrorKind refusalOf(const std::function<void()> &work)
-{
-    try {
-        work();
-    } catch (const Error &error) {
-        return error.kind();
-    }
-    return ErrorKind::Io;
-}
-
-} // namespace
-
+/// Whose turn it is, how many at a time, and how many may wait.
 class TestRequestDesk : public QObject
 {
     Q_OBJECT
@@ -99,47 +27,12 @@ private Q_SLOTS:
     void clientsTakeTurns();
     void positionsTellWhatComesBefore();
     void aFullQueueRefusesF057();
-    void aWaitingRequestIsCancelledAtOnceF064();
-    void aRunningRequestIsCancelledWithinAStepF064();
     void batchesFormAndAreNotExceeded();
-    void pausedRequestsDoNotHoldUpTheQueue();
-    void ordersGivenWhileWaitingAreKept();
     void refusesBadRequestsAtOnce();
     void closingEndsEverythingOnce();
-    void ticketsOutliveTheDesk();
-    void ticketsDoNotHoldObservers();
-    void completionsMaySubmit();
     void manyThreadsAtOnce();
     void everyRunIsCounted();
 };
-
-void TestRequestDesk::everyRunIsCounted()
-{
-    std::atomic<int> settled = 0;
-    std::atomic<int> cancelled = 0;
-    std::atomic<int> wrong = 0;
-    const auto count = [&](const FinishedRun &run) {
-        const auto &result = std::get<GenerationResult>(run.outcome);
-        const bool ended = result.finish != FinishReason::Cancelled;
-        ++(ended ? settled : cancelled);
-        if (run.queueMs < 0.0 || run.firstSettledMs.has_value() != ended || run.firstSettledMs.value_or(1.0) <= 0.0)
-            ++wrong;
-    };
-    DeskBench bench({.maxBatch = 1, .onFinished = count});
-    Ends ends;
-    bench.desk->submit("a", requestFor(1, 5, 8), nullptr, ends.of("runs"));
-    bench.gate.waitForArrival(1);
-    Ticket waiting = bench.desk->submit("a", requestFor(2, 5, 8), nullptr, ends.of("waits"));
-    bench.desk->submit("a", requestFor(3, 5, 8), nullptr, ends.of("last"));
-    waiting.cancel();
-    QCOMPARE(ends.wait(1), std::vector<std::string>{"waits"});
-    QCOMPARE(cancelled.load(), 1); // counted before it was told
-    bench.gate.open();
-    ends.wait(3);
-    QCOMPARE(settled.load(), 2);
-    QCOMPARE(cancelled.load(), 1);
-    QCOMPARE(wrong.load(), 0);
-}
 
 void TestRequestDesk::clientsTakeTurns()
 {
@@ -216,39 +109,6 @@ void TestRequestDesk::aFullQueueRefusesF057()
     ends.wait(7);
 }
 
-void TestRequestDesk::aWaitingRequestIsCancelledAtOnceF064()
-{
-    DeskBench bench({.maxBatch = 1});
-    Ends ends;
-    bench.desk->submit("a", requestFor(1, 5, 8), nullptr, ends.of("runs"));
-    bench.gate.waitForArrival(1); // in its first step, and stays there
-    Ticket waiting = bench.desk->submit("a", requestFor(77, 5, 8), nullptr, ends.of("waits"));
-    waiting.cancel();
-    QCOMPARE(bench.desk->status().waiting, 0);
-    QCOMPARE(ends.wait(1), std::vector<std::string>{"waits"});
-    QCOMPARE(ends.result("waits").finish, FinishReason::Cancelled);
-    QCOMPARE(ends.result("waits").seed, std::uint64_t{77});
-    QCOMPARE(ends.result("waits").promptTokens, 5);
-    waiting.cancel(); // nothing more
-    bench.gate.open();
-    ends.wait(2);
-    QCOMPARE(ends.count(), std::size_t{2});
-}
-
-void TestRequestDesk::aRunningRequestIsCancelledWithinAStepF064()
-{
-    DeskBench bench({.maxBatch = 1});
-    Ends ends;
-    Ticket ticket = bench.desk->submit("a", endlessRequest(), nullptr, ends.of("endless"));
-    bench.desk->submit("b", requestFor(1, 5, 8), nullptr, ends.of("next"));
-    bench.gate.waitForArrival(1);
-    ticket.cancel();
-    bench.gate.permit(1); // the step in flight
-    QCOMPARE(ends.wait(1), std::vector<std::string>{"endless"});
-    bench.gate.open();
-    QCOMPARE(ends.wait(2).back(), "next");
-}
-
 void TestRequestDesk::batchesFormAndAreNotExceeded()
 {
     DeskBench bench({.maxBatch = 3});
@@ -260,46 +120,6 @@ void TestRequestDesk::batchesFormAndAreNotExceeded()
     bench.gate.open();
     ends.wait(9);
     QCOMPARE(bench.log->counts().largestBatch, std::size_t{3});
-}
-
-void TestRequestDesk::pausedRequestsDoNotHoldUpTheQueue()
-{
-    DeskBench bench({.maxBatch = 1});
-    bench.gate.open();
-    Ends ends;
-    GenerationRequest paused = requestFor(1, 5, 8);
-    paused.startPaused = true;
-    std::vector<Ticket> tickets;
-    for (const char *name : {"p0", "p1"})
-        tickets.push_back(bench.desk->submit("p", paused, nullptr, ends.of(name)));
-    bench.desk->submit("a", requestFor(2, 5, 8), nullptr, ends.of("a"));
-    QCOMPARE(ends.wait(1), std::vector<std::string>{"a"});
-    for (Ticket &ticket : tickets)
-        ticket.resume();
-    ends.wait(3);
-    QCOMPARE(bench.desk->status().running, 0);
-}
-
-void TestRequestDesk::ordersGivenWhileWaitingAreKept()
-{
-    DeskBench bench({.maxBatch = 1});
-    Ends ends;
-    const auto recorder = std::make_shared<Recorder>();
-    bench.desk->submit("a", requestFor(1, 5, 8), nullptr, ends.of("runs"));
-    Ticket ticket = bench.desk->submit("a", requestFor(5, 5, 8), recorder, ends.of("waits"));
-    ticket.pause();
-    ticket.step();
-    ticket.step();
-    ticket.freeze(0, {{.position = 3, .id = 42}});
-    QCOMPARE(refusalOf([&] { ticket.freeze(0, {{.position = 8, .id = 42}}); }), ErrorKind::InvalidArgument);
-    ticket.freeze(9, {{.position = 3, .id = 42}}); // never a canvas of it
-    bench.gate.open();
-    recorder->waitForSteps(2);
-    QCOMPARE(recorder->events().steps.front()->input[3], 42);
-    QCOMPARE(ends.count(), std::size_t{1});
-    ticket.resume();
-    ends.wait(2);
-    QCOMPARE(ends.result("waits").tokens[3], 42);
 }
 
 void TestRequestDesk::refusesBadRequestsAtOnce()
@@ -335,61 +155,6 @@ void TestRequestDesk::closingEndsEverythingOnce()
     QCOMPARE(status.running + status.waiting, 0);
     QCOMPARE(status.completed, status.submitted);
     bench.desk->close();
-}
-
-void TestRequestDesk::ticketsOutliveTheDesk()
-{
-    Ticket ticket;
-    ticket.cancel();
-    Ends ends;
-    {
-        DeskBench bench({.maxBatch = 1});
-        ticket = bench.desk->submit("a", endlessRequest(), nullptr, ends.of("endless"));
-    }
-    QVERIFY(ticket);
-    ticket.pause();
-    ticket.step();
-    ticket.resume();
-    ticket.freeze(0, {{.position = 1, .id = 2}});
-    ticket.cancel();
-    QCOMPARE(ticket.queuePosition(), 0);
-    QCOMPARE(ends.count(), std::size_t{1});
-}
-
-void TestRequestDesk::ticketsDoNotHoldObservers()
-{
-    // An observer may hold whoever holds the ticket: a circle that would never end.
-    for (const bool counted : {false, true}) {
-        DeskSettings settings{.maxBatch = 1};
-        if (counted)
-            settings.onFinished = [](const FinishedRun &) {
-            };
-        DeskBench bench(settings);
-        bench.gate.open();
-        Ends ends;
-        auto recorder = std::make_shared<Recorder>();
-        const std::weak_ptr<Recorder> observer = recorder;
-        const Ticket ticket = bench.desk->submit("a", requestFor(1, 5, 8), std::move(recorder), ends.of("a"));
-        ends.wait(1);
-        QTRY_VERIFY(observer.expired());
-        QVERIFY(ticket);
-    }
-}
-
-void TestRequestDesk::completionsMaySubmit()
-{
-    DeskBench bench({.maxBatch = 1});
-    bench.gate.open();
-    Ends ends;
-    std::atomic<int> left = 20;
-    std::function<void(Outcome)> again = [&](const Outcome &outcome) {
-        if (left-- > 0)
-            bench.desk->submit("a", requestFor(1, 5, 8), nullptr, again);
-        else
-            ends.of("last")(outcome);
-    };
-    bench.desk->submit("a", requestFor(1, 5, 8), nullptr, again);
-    ends.wait(1);
 }
 
 void TestRequestDesk::manyThreadsAtOnce()
@@ -438,6 +203,34 @@ void TestRequestDesk::manyThreadsAtOnce()
     QCOMPARE(status.submitted, static_cast<std::uint64_t>(accepted.load()));
     QCOMPARE(status.completed, status.submitted);
     QCOMPARE(status.running + status.waiting, 0);
+}
+
+void TestRequestDesk::everyRunIsCounted()
+{
+    std::atomic<int> settled = 0;
+    std::atomic<int> cancelled = 0;
+    std::atomic<int> wrong = 0;
+    const auto count = [&](const FinishedRun &run) {
+        const auto &result = std::get<GenerationResult>(run.outcome);
+        const bool ended = result.finish != FinishReason::Cancelled;
+        ++(ended ? settled : cancelled);
+        if (run.queueMs < 0.0 || run.firstSettledMs.has_value() != ended || run.firstSettledMs.value_or(1.0) <= 0.0)
+            ++wrong;
+    };
+    DeskBench bench({.maxBatch = 1, .onFinished = count});
+    Ends ends;
+    bench.desk->submit("a", requestFor(1, 5, 8), nullptr, ends.of("runs"));
+    bench.gate.waitForArrival(1);
+    Ticket waiting = bench.desk->submit("a", requestFor(2, 5, 8), nullptr, ends.of("waits"));
+    bench.desk->submit("a", requestFor(3, 5, 8), nullptr, ends.of("last"));
+    waiting.cancel();
+    QCOMPARE(ends.wait(1), std::vector<std::string>{"waits"});
+    QCOMPARE(cancelled.load(), 1); // counted before it was told
+    bench.gate.open();
+    ends.wait(3);
+    QCOMPARE(settled.load(), 2);
+    QCOMPARE(cancelled.load(), 1);
+    QCOMPARE(wrong.load(), 0);
 }
 
 QTEST_GUILESS_MAIN(TestRequestDesk)
