@@ -3,7 +3,7 @@
 
 #include "tests/engine/model_folder.h"
 
-#include "engine/checkpoint.h"
+#include "tests/support/tiny_checkpoint.h"
 
 #include <QTest>
 
@@ -21,6 +21,12 @@ void ModelFolder::renew()
 std::filesystem::path ModelFolder::path() const
 {
     return std::filesystem::path(m_parent->path().toStdString()) / "model";
+}
+
+std::shared_ptr<const Checkpoint> ModelFolder::opened(const TinyCheckpoint &model) const
+{
+    model.write(path());
+    return Checkpoint::open(path());
 }
 
 void expectComplaint(const std::filesystem::path &model, const Complaint &complaint)

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "engine/checkpoint.h"
 #include "engine/error.h"
 
 #include <QTemporaryDir>
@@ -14,6 +15,8 @@
 
 namespace palimpsest::test {
 
+class TinyCheckpoint;
+
 /// A place for a test's model, which is not there yet.
 class ModelFolder
 {
@@ -22,6 +25,8 @@ public:
     /// Another one; what is in this one goes.
     void renew();
     [[nodiscard]] std::filesystem::path path() const;
+    /// Writes a model there and opens it.
+    [[nodiscard]] std::shared_ptr<const Checkpoint> opened(const TinyCheckpoint &model) const;
 
 private:
     std::unique_ptr<QTemporaryDir> m_parent;
