@@ -10,10 +10,90 @@
 #include <QTest>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 using namespace palimpsest;
 using namespace palimpsest::editing;
 using namespace palimpsest::test;
+
+namespace {
+
+constexpr int kProposals = 3;
+
+/// What undo has to bring back.
+struct State
+{
+    QString text;
+    std::vector<TextSpan> locks;
+    std::vector<ProposalState> proposals;
+    std::vector<TextSpan> places;
+    bool operator==(const State &) const = default;
+};
+
+State stateOf(const Draft &draft)
+{
+    State state{draft.text(), draft.locks(), {}, {}};
+    for (const Proposal &proposal : draft.proposals()) {
+        state.proposals.push_back(proposal.state);
+        state.places.push_back(proposal.isOpen() ? proposal.span : TextSpan{});
+    }
+    return state;
+}
+
+TextSpan randomSpan(RandomText &random, const Draft &draft)
+{
+    TextSpan span{static_cast<qsizetype>(random.below(draft.text().size() + 1)),
+                  static_cast<qsizetype>(random.below(draft.text().size() + 1))};
+    if (span.start > span.end)
+        std::swap(span.start, span.end);
+    return snappedToCodePoints({span.start, std::min(span.end, span.start + 12)}, draft.text());
+}
+
+/// Edits, locks, or decides about a proposal.
+void takeTurn(RandomText &random, Draft &draft)
+{
+    const QString id = QStringLiteral("p%1").arg(random.below(kProposals));
+    const bool canDecide = draft.proposal(id)->isOpen();
+    try {
+        switch (random.below(6)) {
+        case 0:
+        case 1:
+            draft.edit({randomSpan(random, draft), fromUtf8(random.document(2))}, draft.version(), by());
+            break;
+        case 2:
+            draft.setLocked(randomSpan(random, draft), draft.version(), random.below(3) != 0);
+            break;
+        case 3:
+            if (canDecide)
+                draft.accept(id, std::nullopt, std::nullopt, by(EditCause::Accept));
+            break;
+        case 4:
+            if (canDecide && !draft.proposal(id)->changes.empty())
+                draft.accept(id, 0, 1, by(EditCause::Accept));
+            break;
+        default:
+            if (canDecide)
+                draft.reject(id, std::nullopt);
+        }
+    } catch (const Error &) { // no word to lock, a locked or settled change: nothing happened
+    }
+}
+
+/// Undoes everything; the states that were seen, the first one first.
+std::vector<State> statesOnTheWayBack(Draft &draft)
+{
+    std::vector<State> back{stateOf(draft)};
+    while (draft.undoLabels().undo) {
+        draft.undo();
+        if (!(stateOf(draft) == back.back()))
+            back.push_back(stateOf(draft));
+    }
+    std::reverse(back.begin(), back.end());
+    return back;
+}
+
+} // namespace
 
 /// A draft's text, versions, locks and undo.
 class TestDraft : public QObject
@@ -111,75 +191,22 @@ void TestDraft::modelEditsAreOneStepEach()
 // F093, as a property: text, locks and what is open of the proposals are the same, step by step, there and back.
 void TestDraft::undoAndRedoLeadThroughTheSameStates()
 {
-    struct State
-    {
-        QString text;
-        std::vector<TextSpan> locks;
-        std::vector<ProposalState> proposals;
-        std::vector<TextSpan> places;
-        bool operator==(const State &) const = default;
-    };
-    const auto stateOf = [](const Draft &draft) {
-        State state{draft.text(), draft.locks(), {}, {}};
-        for (const Proposal &proposal : draft.proposals()) {
-            state.proposals.push_back(proposal.state);
-            state.places.push_back(proposal.isOpen() ? proposal.span : TextSpan{});
-        }
-        return state;
-    };
-    test::RandomText random(23);
+    RandomText random(23);
     for (int round = 0; round < 150; ++round) {
         Draft draft(fromUtf8(random.document(12)));
-        const auto randomSpan = [&] {
-            TextSpan span{static_cast<qsizetype>(random.below(draft.text().size() + 1)),
-                          static_cast<qsizetype>(random.below(draft.text().size() + 1))};
-            if (span.start > span.end)
-                std::swap(span.start, span.end);
-            return snappedToCodePoints({span.start, std::min(span.end, span.start + 12)}, draft.text());
-        };
         // All proposals are there from the beginning, so that the states can be compared one by one.
-        for (int i = 0; i < 3; ++i) {
-            const TextSpan span = randomSpan();
+        for (int i = 0; i < kProposals; ++i) {
+            const TextSpan span = randomSpan(random, draft);
             draft.addProposal(proposalAt(draft, span, {fromUtf8(random.document(4)), QStringLiteral("other words")},
                                          i == 2 ? RunAction::Proofread : RunAction::Rewrite));
         }
         std::vector<State> states{stateOf(draft)};
         for (int turn = 0; turn < 25; ++turn) {
-            const QString id = QStringLiteral("p%1").arg(random.below(3));
-            const bool canDecide = draft.proposal(id)->isOpen();
-            try {
-                switch (random.below(6)) {
-                case 0:
-                case 1:
-                    draft.edit({randomSpan(), fromUtf8(random.document(2))}, draft.version(), by());
-                    break;
-                case 2:
-                    draft.setLocked(randomSpan(), draft.version(), random.below(3) != 0);
-                    break;
-                case 3:
-                    if (canDecide)
-                        draft.accept(id, std::nullopt, std::nullopt, by(EditCause::Accept));
-                    break;
-                case 4:
-                    if (canDecide && !draft.proposal(id)->changes.empty())
-                        draft.accept(id, 0, 1, by(EditCause::Accept));
-                    break;
-                default:
-                    if (canDecide)
-                        draft.reject(id, std::nullopt);
-                }
-            } catch (const Error &) { // no word to lock, a locked or settled change: nothing happened
-            }
+            takeTurn(random, draft);
             if (!(stateOf(draft) == states.back()) || draft.undoLabels().redo)
                 states.push_back(stateOf(draft));
         }
-        std::vector<State> back{stateOf(draft)};
-        while (draft.undoLabels().undo) {
-            draft.undo();
-            if (!(stateOf(draft) == back.back()))
-                back.push_back(stateOf(draft));
-        }
-        std::reverse(back.begin(), back.end());
+        const std::vector<State> back = statesOnTheWayBack(draft);
         QCOMPARE(back.size(), states.size());
         for (std::size_t i = 0; i < states.size(); ++i) {
             QCOMPARE(back[i].text, states[i].text);

@@ -6,9 +6,38 @@
 
 #include <QTest>
 
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
 using namespace palimpsest;
 using namespace palimpsest::editing;
 using namespace palimpsest::test;
+
+namespace {
+
+/// A step of a run's first canvas, from memory or from the disk.
+std::optional<Frame> frameOf(DraftSession &session, const QString &run, int step)
+{
+    std::optional<Frame> frame;
+    session.historyFrame(run, 0, 0, step, [&](std::variant<Frame, Error> answer) { frame = std::get<Frame>(answer); });
+    waitFor([&] { return frame.has_value(); });
+    return frame;
+}
+
+/// Goes on from a step of a run over the middle line: its words are there at once, a revision follows.
+void compareBranch(DraftSession &session, const QString &run, int step, const Frame &frame)
+{
+    std::optional<BranchInfo> branch;
+    session.branch(run, 0, 0, step,
+                   [&](std::variant<BranchInfo, Error> answer) { branch = std::get<BranchInfo>(answer); });
+    QCOMPARE(session.draft().text(), QStringLiteral("Title\r\n") + frame.shownText() + QStringLiteral("\r\nEnd"));
+    QVERIFY(waitFor([&] { return branch.has_value(); }));
+    QVERIFY(branch->revision > 1);
+}
+
+} // namespace
 
 /// A run's steps: what each shows, what is held between two, and how to come back to one.
 class TestDraftRunSteps : public QObject
@@ -131,15 +160,10 @@ void TestDraftRunSteps::everyStepCanBeTakenAgain()
     QVERIFY(steps > 2);
     std::vector<Frame> frames;
     for (int step = 1; step <= steps; ++step) {
-        session->historyFrame(run, 0, 0, step,
-                              [&](std::variant<Frame, Error> answer) { frames.push_back(std::get<Frame>(answer)); });
-        const Frame &frame = frames.back();
-        std::optional<BranchInfo> branch;
-        session->branch(run, 0, 0, step,
-                        [&](std::variant<BranchInfo, Error> answer) { branch = std::get<BranchInfo>(answer); });
-        QCOMPARE(session->draft().text(), QStringLiteral("Title\r\n") + frame.shownText() + QStringLiteral("\r\nEnd"));
-        QVERIFY(waitFor([&] { return branch.has_value(); }));
-        QVERIFY(branch->revision > 1);
+        const std::optional<Frame> frame = frameOf(*session, run, step);
+        QVERIFY(frame.has_value());
+        frames.push_back(*frame);
+        compareBranch(*session, run, step, *frame);
         session->undo();
         QCOMPARE(session->draft().text(), text);
     }
@@ -159,21 +183,14 @@ void TestDraftRunSteps::everyStepCanBeTakenAgain()
     QVERIFY(proposal != nullptr);
     QVERIFY(proposal->isOpen());
     for (int step = 1; step <= steps; ++step) {
-        std::optional<Frame> again;
-        session->historyFrame(proposal->run, 0, 0, step,
-                              [&](std::variant<Frame, Error> answer) { again = std::get<Frame>(answer); });
-        QVERIFY(waitFor([&] { return again.has_value(); }));
+        const std::optional<Frame> again = frameOf(*session, proposal->run, step);
+        QVERIFY(again.has_value());
         const Frame &before = frames[static_cast<std::size_t>(step) - 1];
         QCOMPARE(again->shownText(), before.shownText());
         QCOMPARE(again->marks, before.marks);
         QCOMPARE(again->last, before.last);
     }
-    std::optional<BranchInfo> branch;
-    session->branch(proposal->run, 0, 0, 1,
-                    [&](std::variant<BranchInfo, Error> answer) { branch = std::get<BranchInfo>(answer); });
-    QVERIFY(waitFor([&] { return branch.has_value(); }));
-    QCOMPARE(session->draft().text(),
-             QStringLiteral("Title\r\n") + frames.front().shownText() + QStringLiteral("\r\nEnd"));
+    compareBranch(*session, proposal->run, 1, frames.front());
 }
 
 void TestDraftRunSteps::longAnswersTakeSeveralCanvases()
