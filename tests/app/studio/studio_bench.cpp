@@ -246,6 +246,18 @@ void StudioBench::click(QQuickItem *item)
                       item->mapToScene({item->width() / 2, item->height() / 2}).toPoint());
 }
 
+void StudioBench::click(const QString &name)
+{
+    QQuickItem *found = nullptr; // what the state shows now is on the window a frame later
+    (void)QTest::qWaitFor([&] {
+        found = named(name);
+        return found != nullptr && found->isEnabled();
+    });
+    if (found == nullptr)
+        qFatal("there is no \"%s\"", qPrintable(name));
+    click(found);
+}
+
 QPoint StudioBench::pointOf(qsizetype shown)
 {
     waitForFrame();

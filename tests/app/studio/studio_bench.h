@@ -96,6 +96,8 @@ public:
     void placeCaret(qsizetype shown);
     void waitForFrame(); ///< which has everything that happened before
     void click(QQuickItem *item);
+    /// What a screen reader knows by this name, as soon as it can be clicked at.
+    void click(const QString &name);
     void clickAt(qsizetype shown); ///< in the middle of a letter of the page
     void hoverAt(qsizetype shown);
 

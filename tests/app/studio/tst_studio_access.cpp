@@ -77,11 +77,11 @@ void TestStudioAccess::everyFocusableItemHasANameF090()
     if (state == 1) {
         bench().script->settleWithin(test::StudioScript::kNever);
         bench().gate.close();
-        bench().click(bench().named(QStringLiteral("Run")));
+        bench().click(QStringLiteral("Run"));
         bench().gate.let(2);
         QTRY_VERIFY(bench().pageText() != kLetter);
     } else if (state == 2) {
-        bench().click(bench().named(QStringLiteral("Run")));
+        bench().click(QStringLiteral("Run"));
         QTRY_VERIFY(bench().draft().openChanges() > 0);
     } else if (state == 3) {
         bench().script->answer([](std::uint64_t seed) { return QStringLiteral("Fee %1.").arg(seed % 1000); });
@@ -90,7 +90,7 @@ void TestStudioAccess::everyFocusableItemHasANameF090()
     } else if (state == 4) {
         bench().key(Qt::Key_F, Qt::ControlModifier);
     } else if (state >= 5) {
-        bench().click(bench().named(state == 5 ? QStringLiteral("History") : QStringLiteral("Model")));
+        bench().click(state == 5 ? QStringLiteral("History") : QStringLiteral("Model"));
     }
     QStringList nameless;
     int named = 0;
@@ -114,7 +114,7 @@ void TestStudioAccess::everyFocusableItemHasANameF090()
 void TestStudioAccess::tabGoesThroughTheWindowF090()
 {
     bench().openDraft(kLetter);
-    bench().click(bench().named(QStringLiteral("New draft")));
+    bench().click(QStringLiteral("New draft"));
     QTRY_VERIFY(bench().draft().isOpen());
     QQuickItem *first = bench().named(QStringLiteral("Search drafts"));
     QVERIFY(first != nullptr);
@@ -149,7 +149,7 @@ void TestStudioAccess::theReaderHearsThePage()
     QCOMPARE(page->textInterface()->characterCount(), kLetter.size());
     bench().key(Qt::Key_Right);
     QCOMPARE(page->textInterface()->cursorPosition(), 1);
-    bench().click(bench().named(QStringLiteral("Run")));
+    bench().click(QStringLiteral("Run"));
     QTRY_VERIFY(bench().draft().openChanges() > 0);
     bench().key(Qt::Key_F7); // says what would change
     QVERIFY2(bench().draft().announcement().contains(QStringLiteral("becomes")),
@@ -167,7 +167,7 @@ void TestStudioAccess::reducedMotionMovesNothing()
     bench().script->settleWithin(test::StudioScript::kNever);
     bench().openDraft(kLetter);
     bench().gate.close();
-    bench().click(bench().named(QStringLiteral("Run")));
+    bench().click(QStringLiteral("Run"));
     bench().gate.let(5);
     QTRY_VERIFY(bench().draft().progressText().contains(QStringLiteral("step 5")));
     QTest::qWait(2 * PageText::kFrameMs);

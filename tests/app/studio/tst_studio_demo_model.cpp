@@ -102,9 +102,9 @@ void TestStudioDemoModel::rewrite()
 void TestStudioDemoModel::renoise()
 {
     bench().select(QStringLiteral("on any weekday morning"));
-    bench().click(bench().named(QStringLiteral("Re-noise")));
+    bench().click(QStringLiteral("Re-noise"));
     bench().picture(QStringLiteral("2-renoise-how-much"));
-    bench().click(bench().named(QStringLiteral("full")));
+    bench().click(QStringLiteral("full"));
     waitForEnd();
     bench().picture(QStringLiteral("2-renoise-changes"));
     QCOMPARE(bench().text(), kLetter);
@@ -116,7 +116,7 @@ void TestStudioDemoModel::lock()
     bench().key(Qt::Key_L, Qt::ControlModifier);
     QTRY_COMPARE(bench().marks(PageMark::Kind::Locked), 1);
     bench().placeCaret(0);
-    bench().click(bench().named(QStringLiteral("Run"))); // proofreads
+    bench().click(QStringLiteral("Run")); // proofreads
     waitForEnd();
     bench().picture(QStringLiteral("3-lock"));
     QVERIFY(bench().draft().openChanges() > 0);
@@ -147,7 +147,7 @@ void TestStudioDemoModel::continues()
     QTRY_VERIFY(bench().page().entropyHeld());
     bench().picture(QStringLiteral("5-continue-entropy"));
     QTest::keyRelease(&bench().view(), Qt::Key_Alt);
-    bench().click(bench().named(QStringLiteral("Keep what settled")));
+    bench().click(QStringLiteral("Keep what settled"));
     waitForEnd();
     bench().picture(QStringLiteral("5-continue-kept"));
     QCOMPARE(bench().text(), kLetter);
@@ -211,11 +211,11 @@ void TestStudioDemoModel::scrubAndBranch()
     QTRY_VERIFY(bench().named(QStringLiteral("Use this step")) != nullptr);
     bench().picture(QStringLiteral("8-scrub"));
     const QString shown = bench().inspector().frameText();
-    bench().click(bench().named(QStringLiteral("Use this step")));
+    bench().click(QStringLiteral("Use this step"));
     QTRY_VERIFY(bench().text().contains(shown.trimmed()));
-    bench().click(bench().named(QStringLiteral("History")));
+    bench().click(QStringLiteral("History"));
     bench().picture(QStringLiteral("8-branch-history"));
-    bench().click(bench().named(QStringLiteral("Canvas")));
+    bench().click(QStringLiteral("Canvas"));
     bench().editor()->forceActiveFocus();
     bench().key(Qt::Key_Z, Qt::ControlModifier);
     QTRY_COMPARE(bench().text(), kLetter);

@@ -133,7 +133,7 @@ void TestStudioEditing::caretStaysWhileChangesComeAndGo()
     if (behind == u" te")
         after = QStringLiteral("I have payed X Yteh fee.");
     bench().openDraft(QStringLiteral("I have payed teh fee."));
-    bench().click(bench().named(QStringLiteral("Run")));
+    bench().click(QStringLiteral("Run"));
     QTRY_COMPARE(bench().page().shown().pieces().size(), 7U); // both changes are on the page
     bench().editor()->forceActiveFocus();
     qsizetype at = bench().pageText().indexOf(behind) + behind.size();
@@ -144,7 +144,7 @@ void TestStudioEditing::caretStaysWhileChangesComeAndGo()
     QTest::qWait(0); // the page is made anew between two key strokes
     bench().type(QStringLiteral(" Y"));
     QTRY_COMPARE(bench().pageText(), bench().page().shown().text());
-    bench().click(bench().named(QStringLiteral("Reject all")));
+    bench().click(QStringLiteral("Reject all"));
     QTRY_COMPARE(bench().draft().openChanges(), 0);
     if (!after.isEmpty())
         QCOMPARE(bench().text(), after);
@@ -157,7 +157,7 @@ void TestStudioEditing::caretStaysWhileChangesComeAndGo()
 void TestStudioEditing::lettersTypedBeforeThePageShowsChanges()
 {
     bench().openDraft(QStringLiteral("I have payed teh fee."));
-    bench().click(bench().named(QStringLiteral("Run")));
+    bench().click(QStringLiteral("Run"));
     QTRY_COMPARE(bench().draft().openChanges(), 2); // known, but perhaps not yet on the page
     bench().editor()->forceActiveFocus();
     bench().key(Qt::Key_End, Qt::ControlModifier);
@@ -170,7 +170,7 @@ void TestStudioEditing::lettersTypedBeforeThePageShowsChanges()
 void TestStudioEditing::keysInsideForeignTextAreTakenBack()
 {
     bench().openDraft(QStringLiteral("I have payed teh fee."));
-    bench().click(bench().named(QStringLiteral("Run")));
+    bench().click(QStringLiteral("Run"));
     QTRY_VERIFY(bench().pageText().contains(QStringLiteral("paid")));
     QString reason;
     QObject here;
@@ -320,13 +320,13 @@ void TestStudioEditing::findsAndReplaces()
     QCOMPARE(bench().page().plainSelection(), QStringLiteral("one"));
     bench().key(Qt::Key_Return);
     QCOMPARE(bench().page().plainSelection(), QStringLiteral("One"));
-    bench().click(bench().named(QStringLiteral("Previous match")));
+    bench().click(QStringLiteral("Previous match"));
     QCOMPARE(bench().page().plainSelection(), QStringLiteral("one"));
-    bench().click(bench().named(QStringLiteral("Replace by")));
+    bench().click(QStringLiteral("Replace by"));
     bench().type(QStringLiteral("1"));
     bench().key(Qt::Key_Return); // the selected match
     QTRY_COMPARE(bench().text(), QStringLiteral("1 two One two one"));
-    bench().click(bench().named(QStringLiteral("Replace all")));
+    bench().click(QStringLiteral("Replace all"));
     QTRY_COMPARE(bench().text(), QStringLiteral("1 two 1 two 1"));
     bench().key(Qt::Key_Escape);
     QVERIFY(bench().editor()->hasActiveFocus());

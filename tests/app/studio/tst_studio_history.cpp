@@ -113,7 +113,7 @@ void TestStudioHistory::scrubsByMouse()
     QTRY_COMPARE(inspector().step(), 1);
     QTRY_COMPARE(bench().pageText(),
                  QStringLiteral("Dear board,\n") + inspector().frameText() + QStringLiteral("\nYours"));
-    bench().click(bench().named(QStringLiteral("Newest step")));
+    bench().click(QStringLiteral("Newest step"));
     QTRY_COMPARE(inspector().step(), inspector().steps());
 }
 
@@ -180,12 +180,12 @@ void TestStudioHistory::playsTheSteps()
         if (inspector().playing() && (seen.isEmpty() || seen.back() != inspector().step()))
             seen << inspector().step();
     });
-    bench().click(bench().named(QStringLiteral("Replay the steps")));
+    bench().click(QStringLiteral("Replay the steps"));
     QTRY_VERIFY(!inspector().playing() && inspector().step() == inspector().steps());
     QVERIFY(seen.size() + 1 >= inspector().steps()); // it begins at the first one
     QVERIFY(std::is_sorted(seen.begin(), seen.end()));
-    bench().click(bench().named(QStringLiteral("Replay the steps")));
-    bench().click(bench().named(QStringLiteral("Pause the replay")));
+    bench().click(QStringLiteral("Replay the steps"));
+    bench().click(QStringLiteral("Pause the replay"));
     QVERIFY(!inspector().playing());
 }
 
@@ -205,7 +205,7 @@ void TestStudioHistory::saysWhyACanvasEnded()
     bench().key(Qt::Key_R, Qt::ControlModifier | Qt::ShiftModifier);
     bench().gate.let(2);
     QTRY_COMPARE(inspector().step(), 2);
-    bench().click(bench().named(QStringLiteral("Stop")));
+    bench().click(QStringLiteral("Stop"));
     QTRY_VERIFY(inspector().stopText().startsWith(QStringLiteral("Stopped by you after ")));
     bench().gate.open();
 }
@@ -240,7 +240,7 @@ void TestStudioHistory::restoresARevision()
     bench().key(Qt::Key_Return, Qt::ControlModifier | Qt::ShiftModifier);
     QTRY_VERIFY(bench().text() != kLetter);
     QTRY_VERIFY(bench().window->studio().revisions()->count() >= 2);
-    bench().click(bench().named(QStringLiteral("History")));
+    bench().click(QStringLiteral("History"));
     bench().waitForFrame();
     QQuickItem *row = bench().item([&](QQuickItem &item) {
         return item.property("revision").isValid() && item.property("newest").isValid() &&

@@ -46,7 +46,7 @@ private:
 void TestStudioProposals::proofreadsAndAcceptsAChangeF093()
 {
     bench().openDraft(kSentence);
-    bench().click(bench().named(QStringLiteral("Run")));
+    bench().click(QStringLiteral("Run"));
     QTRY_COMPARE(bench().draft().openChanges(), 2);
     QCOMPARE(bench().text(), kSentence); // nothing changes before it is accepted
     QTRY_COMPARE(bench().marks(PageMark::Kind::Removed), 2);
@@ -70,7 +70,7 @@ void TestStudioProposals::proofreadsAndAcceptsAChangeF093()
 void TestStudioProposals::rejectKeepsWhatWasTypedF094()
 {
     bench().openDraft(kSentence);
-    bench().click(bench().named(QStringLiteral("Run")));
+    bench().click(QStringLiteral("Run"));
     QTRY_COMPARE(bench().draft().openChanges(), 2);
     bench().editor()->forceActiveFocus();
     bench().key(Qt::Key_End, Qt::ControlModifier);
@@ -78,7 +78,7 @@ void TestStudioProposals::rejectKeepsWhatWasTypedF094()
     QTRY_COMPARE(bench().text(), kSentence + QStringLiteral(" Yours"));
     bench().key(Qt::Key_Backspace, Qt::ControlModifier | Qt::ShiftModifier); // one of them
     QTRY_COMPARE(bench().draft().openChanges(), 1);
-    bench().click(bench().named(QStringLiteral("Reject all")));
+    bench().click(QStringLiteral("Reject all"));
     QTRY_COMPARE(bench().draft().openChanges(), 0);
     QCOMPARE(bench().text(), kSentence + QStringLiteral(" Yours"));
 }
@@ -107,8 +107,8 @@ void TestStudioProposals::renoisesTheSelection()
     QFETCH(QString, amount);
     bench().openDraft(kLetter);
     bench().select(kSentence);
-    bench().click(bench().named(QStringLiteral("Re-noise")));
-    bench().click(bench().named(amount));
+    bench().click(QStringLiteral("Re-noise"));
+    bench().click(amount);
     QTRY_COMPARE(bench().draft().session()->runs().size(), 1U);
     const editing::RunInfo run = bench().draft().session()->runs().front();
     QCOMPARE(run.action, editing::RunAction::Renoise);
@@ -126,11 +126,11 @@ void TestStudioProposals::locksAWordF017()
 {
     bench().openDraft(kLetter);
     bench().select(QStringLiteral("payed"));
-    bench().click(bench().named(QStringLiteral("Lock")));
+    bench().click(QStringLiteral("Lock"));
     QTRY_COMPARE(bench().stored().locks().size(), 1U);
     QTRY_COMPARE(bench().marks(PageMark::Kind::Locked), 1);
     bench().placeCaret(0);
-    bench().click(bench().named(QStringLiteral("Run")));
+    bench().click(QStringLiteral("Run"));
     QTRY_VERIFY(!bench().draft().session()->runs().empty() && !bench().draft().running());
     for (const editing::Proposal &proposal : bench().stored().proposals()) {
         for (const editing::ProposalChange &change : proposal.changes)
@@ -195,7 +195,7 @@ void TestStudioProposals::offersAlternativesF098()
     bench().key(Qt::Key_2, Qt::AltModifier);
     QTRY_COMPARE(proposal.chosen, 1U);
     const QString second = proposal.alternatives[1].text;
-    bench().click(bench().named(QStringLiteral("3 more"))); // they stay, and more join them
+    bench().click(QStringLiteral("3 more")); // they stay, and more join them
     QTRY_COMPARE(bench().draft().session()->runs().size(), 2U);
     QTRY_VERIFY(bench().draft().alternatives().size() > 3);
     QTRY_VERIFY(!bench().draft().running());
@@ -227,7 +227,7 @@ void TestStudioProposals::takesAWordOfAChange()
 void TestStudioProposals::showsTheOriginal()
 {
     bench().openDraft(kSentence);
-    bench().click(bench().named(QStringLiteral("Run")));
+    bench().click(QStringLiteral("Run"));
     QTRY_VERIFY(bench().pageText() != kSentence && bench().draft().openChanges() == 2);
     bench().key(Qt::Key_D, Qt::ControlModifier);
     QTRY_COMPARE(bench().pageText(), kSentence);

@@ -55,12 +55,12 @@ void TestStudioRuns::pausesAndStepsOneByOne()
     QTRY_COMPARE(step(), 2);
     for (int i = 0; i < 3; ++i) {
         const int before = step();
-        bench().click(bench().named(QStringLiteral("Step")));
+        bench().click(QStringLiteral("Step"));
         QTRY_COMPARE(step(), before + 1);
         QTRY_VERIFY(bench().draft().progressText().contains(QStringLiteral("step %1 of 48").arg(before + 1)));
     }
     QVERIFY(bench().draft().paused());
-    bench().click(bench().named(QStringLiteral("Go on")));
+    bench().click(QStringLiteral("Go on"));
     QTRY_VERIFY(!bench().draft().running()); // to the cap
     QTRY_VERIFY(bench().inspector().stopText().contains(QStringLiteral("cap")));
 }
@@ -105,12 +105,12 @@ void TestStudioRuns::keepsWhatSettled()
     bench().askRewrite(kSentence, QStringLiteral("Correct it."));
     bench().gate.let(3);
     QTRY_VERIFY(bench().pageText() != kLetter);
-    bench().click(bench().named(QStringLiteral("Keep what settled")));
+    bench().click(QStringLiteral("Keep what settled"));
     QTRY_VERIFY(!bench().draft().running());
     bench().gate.open();
     QCOMPARE(bench().text(), kLetter); // offered, not written
     QTRY_VERIFY(bench().draft().openChanges() > 0);
-    bench().click(bench().named(QStringLiteral("Reject all")));
+    bench().click(QStringLiteral("Reject all"));
     QTRY_COMPARE(bench().pageText(), kLetter);
 }
 
