@@ -321,7 +321,8 @@ void EngineHost::cancelLoading()
 EngineLoader engineLoader(EngineChoice choice)
 {
     return [choice = std::move(choice)](const LoadProgress &progress) {
-        const LoadedModel model = openModel(choice.model);
+        // Opening can be stopped as well, and counts nothing: the weights are what takes the time.
+        const LoadedModel model = openModel(choice.model, [&progress](double) { return progress(0.0); });
         EngineParts parts;
         parts.id = choice.id.value_or(modelIdOf(model.location.directory));
         parts.directory = model.location.directory;

@@ -37,14 +37,14 @@ std::optional<ChatFormat> readChatFormat(const std::filesystem::path &directory)
 
 } // namespace
 
-LoadedModel openWeights(const ModelOptions &options)
+LoadedModel openWeights(const ModelOptions &options, const LoadProgress &progress)
 {
     const Clock::time_point start = Clock::now();
     const Settings settings = readSettings(settingsFile());
     LoadedModel model;
     model.location = findModel(modelSources(options.model, settings));
     spdlog::info("model: {} (from {})", model.location.directory.string(), model.location.origin);
-    model.checkpoint = Checkpoint::open(model.location.directory);
+    model.checkpoint = Checkpoint::open(model.location.directory, progress);
     for (const std::string &warning : model.checkpoint->warnings())
         spdlog::info("{}", warning);
     model.backend = {.device = deviceChoiceFromName(options.device).value_or(DeviceChoice::Auto),
@@ -54,10 +54,10 @@ LoadedModel openWeights(const ModelOptions &options)
     return model;
 }
 
-LoadedModel openModel(const ModelOptions &options)
+LoadedModel openModel(const ModelOptions &options, const LoadProgress &progress)
 {
     const Clock::time_point start = Clock::now();
-    LoadedModel model = openWeights(options);
+    LoadedModel model = openWeights(options, progress);
     model.tokenizer = openTokenizer(model.location);
     requireTokenizerFits(*model.tokenizer, model.checkpoint->config(),
                          (model.location.directory / "tokenizer.json").string());

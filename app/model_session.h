@@ -27,11 +27,11 @@ struct LoadedModel
 };
 
 /// Finds and opens the weights alone, for commands that read and write no text: no tokenizer, no chat format.
-[[nodiscard]] LoadedModel openWeights(const ModelOptions &options);
+[[nodiscard]] LoadedModel openWeights(const ModelOptions &options, const LoadProgress &progress = {});
 
 /// Finds and opens the model. Throws the errors of findModel, Checkpoint::open and Tokenizer::load, and
 /// InvalidCheckpoint if there is no tokenizer or it is another model's.
-[[nodiscard]] LoadedModel openModel(const ModelOptions &options);
+[[nodiscard]] LoadedModel openModel(const ModelOptions &options, const LoadProgress &progress = {});
 
 /// Opens the tokenizer alone, for commands that compute nothing.
 [[nodiscard]] std::shared_ptr<const Tokenizer> openTokenizer(const ModelLocation &location);

@@ -3,12 +3,12 @@
 
 #pragma once
 
+#include "engine/load_progress.h"
 #include "engine/model_config.h"
 #include "engine/philox.h"
 #include "engine/sampler.h"
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <stop_token>
@@ -61,9 +61,6 @@ struct BackendInfo
     std::string deviceName;       ///< for people: "CPU, 2 threads, AVX-512"
     std::int64_t weightBytes = 0; ///< resident weights
 };
-
-/// Called during loading with 0..1; return false to cancel (loading then throws Error Backend "cancelled").
-using LoadProgress = std::function<bool(double)>;
 
 /// Computes the model. One implementation per kind of device; used on one thread (the scheduler's).
 ///

@@ -116,6 +116,12 @@ std::optional<std::string> whyNotCuda(const std::vector<fs::path> &moduleFolders
     return problem.empty() ? std::nullopt : std::optional(std::move(problem));
 }
 
+std::optional<std::int64_t> freeDeviceBytes(const std::vector<fs::path> &moduleFolders)
+{
+    const Opened opened = openModule(moduleFolders);
+    return opened.module == nullptr ? std::nullopt : opened.module->freeBytes();
+}
+
 LoadedBackend loadBackend(std::shared_ptr<const Checkpoint> checkpoint, const BackendRequest &request,
                           const LoadProgress &progress)
 {

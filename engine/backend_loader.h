@@ -47,6 +47,10 @@ struct LoadedBackend
 /// Why CUDA cannot be used, or nothing if it can as far as one can tell without loading a model.
 [[nodiscard]] std::optional<std::string> whyNotCuda(const std::vector<std::filesystem::path> &moduleFolders);
 
+/// Bytes of memory that are free on the device that CUDA would compute on; nothing where CUDA cannot be used, or does
+/// not tell. Takes a moment and some of that memory: it sets the device up.
+[[nodiscard]] std::optional<std::int64_t> freeDeviceBytes(const std::vector<std::filesystem::path> &moduleFolders);
+
 /// Loads the model onto the chosen device. A module stays loaded until the program ends.
 ///
 /// Throws Error as the backends do; with Cuda also Backend, with the reason, where CUDA cannot be used. A failure in

@@ -6,7 +6,9 @@
 #include "engine/backend.h"
 #include "engine/checkpoint.h"
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace palimpsest {
@@ -19,13 +21,15 @@ struct BackendModule
     const char *build = nullptr;
     /// Why this machine has no device for the module, a sentence for people; empty if there is one.
     std::string (*whyUnusable)() = nullptr;
+    /// Of the device's memory, what may be allocated now; nothing where it cannot be told. Sets the device up.
+    std::optional<std::int64_t> (*freeBytes)() = nullptr;
     /// Throws Error as the backend's own factory does.
     std::unique_ptr<Backend> (*make)(std::shared_ptr<const Checkpoint> checkpoint,
                                      const LoadProgress &progress) = nullptr;
 };
 
 /// Counts up when this file changes.
-inline constexpr int kBackendModuleAbi = 1;
+inline constexpr int kBackendModuleAbi = 2;
 
 /// The one symbol that a module exports: `extern "C" const BackendModule *palimpsestBackendModule()`.
 inline constexpr const char *kBackendModuleEntry = "palimpsestBackendModule";

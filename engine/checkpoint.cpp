@@ -6,6 +6,7 @@
 #include "engine/checkpoint_files.h"
 #include "engine/error.h"
 #include "engine/expert_tensors.h"
+#include "engine/read_meter.h"
 #include "engine/tensor_inventory.h"
 #include "engine/w4_format.h"
 
@@ -134,8 +135,9 @@ void warnOfUnread(std::span<const TensorView> tensors, const std::set<const std:
 
 } // namespace
 
-std::shared_ptr<const Checkpoint> Checkpoint::open(const fs::path &directory)
+std::shared_ptr<const Checkpoint> Checkpoint::open(const fs::path &directory, const LoadProgress &progress)
 {
+    ReadMeter meter(progress);
     auto contents = std::make_unique<Contents>();
     Contents &c = *contents;
     requireDirectory(directory);
@@ -146,10 +148,10 @@ std::shared_ptr<const Checkpoint> Checkpoint::open(const fs::path &directory)
 
     const WeightFileList weightFiles = listWeightFiles(directory, c.warnings);
     c.format = readFormat(directory, weightFiles.paths, c.config);
-    c.weights = mapWeightFiles(weightFiles, c.warnings);
+    c.weights = mapWeightFiles(weightFiles, meter, c.warnings);
     const TensorIndex index = indexTensors(c.weights.tensors, c.warnings);
     c.tensors = findRequiredTensors(c.config, index, directory);
-    c.experts = findExperts(c.format, c.config, c.weights.tensors, directory);
+    c.experts = findExperts(c.format, c.config, c.weights.tensors, directory, meter);
     const std::int64_t layerCount = std::ssize(c.config.layers);
     warnOfUnread(c.weights.tensors, readTensors(c.tensors, c.experts), layerCount, c.warnings);
     for (const TensorView &tensor : c.weights.tensors)
@@ -157,6 +159,7 @@ std::shared_ptr<const Checkpoint> Checkpoint::open(const fs::path &directory)
 
     std::shared_ptr<const Checkpoint> checkpoint(new Checkpoint(std::move(contents)));
     checkpoint->checkUnchanged();
+    meter.finish();
     return checkpoint;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/dtype.h"
+#include "engine/load_progress.h"
 #include "engine/model_config.h"
 
 #include <cstddef>
@@ -65,8 +66,10 @@ class Checkpoint
 {
 public:
     /// Throws Error: NotFound, PermissionDenied, Io, InvalidCheckpoint or Unsupported, each naming the file and the
-    /// tensor or field, what was found and what was wanted.
-    [[nodiscard]] static std::shared_ptr<const Checkpoint> open(const std::filesystem::path &directory);
+    /// tensor or field, what was found and what was wanted. A large model takes seconds, more from a slow disk:
+    /// `progress` hears how far it is.
+    [[nodiscard]] static std::shared_ptr<const Checkpoint> open(const std::filesystem::path &directory,
+                                                                const LoadProgress &progress = {});
 
     ~Checkpoint();
     Checkpoint(const Checkpoint &) = delete;

@@ -18,6 +18,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// Of opening a model: some thirty headers of a large one, against a gigabyte of scales and zero points behind them.
+constexpr double kHeadersShare = 0.1;
 constexpr std::string_view kIndexName = "model.safetensors.index.json";
 
 [[noreturn]] void throwDirectoryError(const fs::path &directory, const std::error_code &code)
@@ -187,10 +189,12 @@ WeightFileList listWeightFiles(const fs::path &directory, std::vector<std::strin
     return list;
 }
 
-WeightFiles mapWeightFiles(const WeightFileList &list, std::vector<std::string> &warnings)
+WeightFiles mapWeightFiles(const WeightFileList &list, ReadMeter &meter, std::vector<std::string> &warnings)
 {
     WeightFiles result;
     for (const fs::path &path : list.paths) {
+        meter.begin(
+            kHeadersShare * static_cast<double>(result.files.size() + 1) / static_cast<double>(list.paths.size()), 0);
         MappedFile file = MappedFile::open(path);
         std::vector<SafetensorsEntry> entries = parseSafetensors(file.bytes(), path.string());
         result.files.push_back({path, std::ssize(file.bytes()), std::ssize(entries)});

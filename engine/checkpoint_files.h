@@ -5,6 +5,7 @@
 
 #include "engine/checkpoint.h"
 #include "engine/mapped_file.h"
+#include "engine/read_meter.h"
 
 #include <filesystem>
 #include <map>
@@ -47,7 +48,8 @@ struct WeightFiles
 };
 
 /// Maps the files, parses their headers, and compares them with the index.
-[[nodiscard]] WeightFiles mapWeightFiles(const WeightFileList &list, std::vector<std::string> &warnings);
+[[nodiscard]] WeightFiles mapWeightFiles(const WeightFileList &list, ReadMeter &meter,
+                                         std::vector<std::string> &warnings);
 
 /// "3 (a, b, c)" or "27 (a, b, c, ...)", for warnings.
 [[nodiscard]] std::string countAndExamples(std::span<const std::string> names);

@@ -106,10 +106,22 @@ std::vector<FoundLayer> collectExperts(std::span<const ExpertPart> parts, std::s
     return layers;
 }
 
+/// Of the tensors whose every value is read, beside which the others cost nothing.
+std::int64_t bytesOfGroups(std::span<const FoundLayer> layers)
+{
+    std::int64_t bytes = 0;
+    for (const FoundLayer &layer : layers) {
+        for (const TensorView *tensor :
+             {&layer.experts.gateUpScale, &layer.experts.gateUpZero, &layer.experts.downScale, &layer.experts.downZero})
+            bytes += std::ssize(tensor->bytes);
+    }
+    return bytes;
+}
+
 /// `valid` judges one binary16 value by its bits. Whole blocks are tested without a branch, so that the compiler can
 /// vectorise: the scales of a large model are a gigabyte.
 template <typename Valid>
-void checkHalves(const TensorView &tensor, std::string_view wanted, Valid valid)
+void checkHalves(const TensorView &tensor, std::string_view wanted, ReadMeter &meter, Valid valid)
 {
     constexpr std::size_t kBlock = 4096;
     const std::size_t count = tensor.bytes.size() / sizeof(std::uint16_t);
@@ -120,6 +132,7 @@ void checkHalves(const TensorView &tensor, std::string_view wanted, Valid valid)
         unsigned bad = 0;
         for (std::size_t i = 0; i < length; ++i)
             bad |= valid(block[i]) ? 0U : 1U;
+        meter.add(static_cast<std::int64_t>(length * sizeof(std::uint16_t)));
         if (bad == 0)
             continue;
         const auto at = std::find_if_not(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(length), valid);
@@ -133,20 +146,20 @@ void checkHalves(const TensorView &tensor, std::string_view wanted, Valid valid)
     }
 }
 
-void checkScales(const TensorView &scale)
+void checkScales(const TensorView &scale, ReadMeter &meter)
 {
-    checkHalves(scale, "finite scales that are not negative",
+    checkHalves(scale, "finite scales that are not negative", meter,
                 [](std::uint16_t bits) { return bits < 0x7C00U || bits == 0x8000U; });
 }
 
-void checkZeros(const TensorView &zero)
+void checkZeros(const TensorView &zero, ReadMeter &meter)
 {
     constexpr std::uint16_t kFifteen = 0x4B80;
-    checkHalves(zero, "zero points from 0 to 15",
+    checkHalves(zero, "zero points from 0 to 15", meter,
                 [](std::uint16_t bits) { return bits <= kFifteen || bits == 0x8000U; });
 }
 
-void checkW4Experts(const ExpertTensors &experts, const ModelConfig &config)
+void checkW4Experts(const ExpertTensors &experts, const ModelConfig &config, ReadMeter &meter)
 {
     constexpr std::array kNibbles{Dtype::U8};
     constexpr std::array kHalf{Dtype::F16};
@@ -164,10 +177,10 @@ void checkW4Experts(const ExpertTensors &experts, const ModelConfig &config)
     checkDtypeAndShape(experts.down, kNibbles, down);
     checkDtypeAndShape(experts.downScale, kHalf, downGroups);
     checkDtypeAndShape(experts.downZero, kHalf, downGroups);
-    checkScales(experts.gateUpScale);
-    checkScales(experts.downScale);
-    checkZeros(experts.gateUpZero);
-    checkZeros(experts.downZero);
+    checkScales(experts.gateUpScale, meter);
+    checkScales(experts.downScale, meter);
+    checkZeros(experts.gateUpZero, meter);
+    checkZeros(experts.downZero, meter);
 }
 
 void checkPlainExperts(const ExpertTensors &experts, const ModelConfig &config)
@@ -237,7 +250,8 @@ std::vector<std::string> checkW4Meta(std::string_view jsonText, const std::strin
 }
 
 std::vector<ExpertTensors> findExperts(CheckpointFormat format, const ModelConfig &config,
-                                       std::span<const TensorView> tensors, const std::filesystem::path &directory)
+                                       std::span<const TensorView> tensors, const std::filesystem::path &directory,
+                                       ReadMeter &meter)
 {
     const bool quantised = format == CheckpointFormat::DgW4a16;
     if (quantised) {
@@ -246,7 +260,9 @@ std::vector<ExpertTensors> findExperts(CheckpointFormat format, const ModelConfi
     }
     const std::span<const ExpertPart> parts = partsOf(format);
     std::vector<ExpertTensors> result;
-    for (FoundLayer &layer : collectExperts(parts, config.layers.size(), tensors)) {
+    std::vector<FoundLayer> layers = collectExperts(parts, config.layers.size(), tensors);
+    meter.begin(1.0, bytesOfGroups(layers));
+    for (FoundLayer &layer : layers) {
         layer.experts.quantised = quantised;
         for (const ExpertPart &part : parts) {
             if (!(layer.experts.*part.member).name.empty())
@@ -259,7 +275,7 @@ std::vector<ExpertTensors> findExperts(CheckpointFormat format, const ModelConfi
                         name);
         }
         if (quantised)
-            checkW4Experts(layer.experts, config);
+            checkW4Experts(layer.experts, config, meter);
         else
             checkPlainExperts(layer.experts, config);
         result.push_back(std::move(layer.experts));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/checkpoint.h"
+#include "engine/read_meter.h"
 
 #include <span>
 #include <string>
@@ -23,9 +24,9 @@ std::vector<std::string> checkW4Meta(std::string_view json, const std::string &p
 /// finite and not negative and every zero point is from 0 to 15.
 ///
 /// A layer may be there more than once (the encoder's copies): the first module path in the order of `tensors` counts.
-/// Throws Error InvalidCheckpoint or Unsupported.
+/// Throws Error InvalidCheckpoint or Unsupported, and what `meter` throws, which is told to the end.
 [[nodiscard]] std::vector<ExpertTensors> findExperts(CheckpointFormat format, const ModelConfig &config,
                                                      std::span<const TensorView> tensors,
-                                                     const std::filesystem::path &directory);
+                                                     const std::filesystem::path &directory, ReadMeter &meter);
 
 } // namespace palimpsest

@@ -25,6 +25,8 @@ constexpr std::int64_t kMemoryBase = 64LL << 20;
 /// What a step takes beyond its matrix products (README, "How fast it is").
 constexpr double kTimesFloor = 1.4;
 constexpr std::int64_t kAssumedContext = 512;
+/// Of reading the files; the rest is the tokenizer, whose 262,144 pieces take about as long as a tenth of the weights.
+constexpr double kWeightsShare = 0.9;
 
 std::string sizesOf(const ModelConfig &config)
 {
@@ -37,6 +39,19 @@ double cpuSecondsAStep(const ModelConfig &config, int threads)
     const int used = threads > 0 ? threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
     const cli::StepWork work = cli::stepWork(config, kAssumedContext);
     return kTimesFloor * cli::floorMs(work, cli::measureProductRates(config, used)) / 1000.0;
+}
+
+void findDevice(const BackendRequest &request, ModelCheck &check)
+{
+    check.onCpu = request.device == DeviceChoice::Cpu;
+    if (check.onCpu)
+        return;
+    check.whyNotCuda = whyNotCuda(request.moduleFolders).value_or("");
+    check.onCpu = !check.whyNotCuda.empty();
+    if (!check.onCpu)
+        check.cardFreeBytes = freeDeviceBytes(request.moduleFolders);
+    else if (request.device == DeviceChoice::Cuda)
+        throw Error(ErrorKind::Backend, "CUDA cannot be used: " + check.whyNotCuda, "device");
 }
 
 } // namespace
@@ -56,15 +71,17 @@ std::optional<std::int64_t> freeMemoryBytes()
     return std::nullopt;
 }
 
-ModelCheck checkModel(const ModelOptions &options, const std::function<bool(CheckStage)> &next)
+ModelCheck checkModel(const ModelOptions &options, const CheckListener &listener)
 {
-    const auto begin = [&next](CheckStage stage) {
-        if (!next(stage))
+    const auto tell = [&listener](CheckStage stage, std::optional<double> part) {
+        if (!listener(stage, part))
             throw Error(ErrorKind::Backend, "The check of the model was stopped", "cancelled");
     };
-    begin(CheckStage::Files);
-    const LoadedModel model = openModel(options);
-    begin(CheckStage::Device);
+    const LoadedModel model = openModel(options, [&tell](double part) {
+        tell(CheckStage::Files, part * kWeightsShare);
+        return true;
+    });
+    tell(CheckStage::Device, {});
     const ModelConfig &config = model.checkpoint->config();
     ModelCheck check{.directory = model.location.directory,
                      .name = modelIdOf(model.location.directory),
@@ -72,18 +89,15 @@ ModelCheck checkModel(const ModelOptions &options, const std::function<bool(Chec
                      .weightBytes = model.checkpoint->weightBytes(),
                      .freeBytes = freeMemoryBytes(),
                      .canChat = model.chat.has_value(),
+                     .cardFreeBytes = {},
                      .whyNotCuda = {},
                      .secondsAStep = {},
                      .mostSteps = model.checkpoint->generationDefaults().maxDenoisingSteps,
                      .canvasLength = config.canvasLength};
     check.neededBytes = kMemoryBase + static_cast<std::int64_t>(static_cast<double>(check.weightBytes) * kMemoryFactor);
-    check.onCpu = model.backend.device == DeviceChoice::Cpu;
-    if (model.backend.device == DeviceChoice::Auto) {
-        check.whyNotCuda = whyNotCuda(model.backend.moduleFolders).value_or("");
-        check.onCpu = !check.whyNotCuda.empty();
-    }
+    findDevice(model.backend, check);
     if (check.onCpu && check.weightBytes >= kLargeModelBytes) {
-        begin(CheckStage::Speed);
+        tell(CheckStage::Speed, {});
         check.secondsAStep = cpuSecondsAStep(config, model.backend.threads);
     }
     return check;

@@ -62,7 +62,7 @@ ModelChooser::ModelChooser(EngineHost &host, ModelOptions options, LoaderMaker m
         m_inUse = m_settings->value(kModel).toString();
 }
 
-ModelChooser::~ModelChooser() = default; // jthread asks the check to stop, and waits for its next stage
+ModelChooser::~ModelChooser() = default; // jthread asks the check to stop, and waits for it
 
 void ModelChooser::setDevice(const QString &device)
 {
@@ -84,9 +84,11 @@ void ModelChooser::check(const QString &folder)
     m_folder = path;
     m_state = State::Checking;
     m_stage = CheckStage::Files;
+    m_progress = 0.0;
     m_problem.clear();
     m_check.reset();
     Q_EMIT changed();
+    Q_EMIT progressChanged();
     run(path.toStdString());
 }
 
@@ -95,23 +97,15 @@ void ModelChooser::run(std::optional<std::string> model)
     const int number = ++m_number;
     ModelOptions options = m_options;
     options.model = std::move(model);
-    // The one before ends by itself at its next stage; its answer has an old number. Assigning joins it, so it is asked
-    // to stop first, and waited for on the new thread.
+    // The one before soon ends by itself; its answer has an old number. Assigning joins it, so it is asked to stop
+    // first, and waited for on the new thread.
     m_thread.request_stop();
     m_thread =
         std::jthread([this, number, options, post = m_box.sender(),
                       before = std::make_shared<std::jthread>(std::move(m_thread))](const std::stop_token &stop) {
             *before = {};
             try {
-                const ModelCheck check = checkModel(options, [&](CheckStage stage) {
-                    post([this, number, stage] {
-                        if (number == m_number) {
-                            m_stage = stage;
-                            Q_EMIT changed();
-                        }
-                    });
-                    return !stop.stop_requested();
-                });
+                const ModelCheck check = checkModel(options, listener(number, stop));
                 post([this, number, check] { finish(number, check); });
             } catch (const Error &error) {
                 const bool cancelled = error.kind() == ErrorKind::Backend && error.subject() == "cancelled";
@@ -122,6 +116,33 @@ void ModelChooser::run(std::optional<std::string> model)
                 post([this, number, message = QString::fromUtf8(error.what())] { refuse(number, message, false); });
             }
         });
+}
+
+CheckListener ModelChooser::listener(int number, const std::stop_token &stop)
+{
+    constexpr double kTellingStep = 0.01;
+    return [this, number, stop, post = m_box.sender(), toldStage = std::optional<CheckStage>(),
+            told = 0.0](CheckStage stage, std::optional<double> part) mutable {
+        const double progress = part.value_or(-1.0);
+        if (stage != toldStage || progress >= told + kTellingStep) {
+            toldStage = stage;
+            told = progress;
+            post([this, number, stage, progress] { hear(number, stage, progress); });
+        }
+        return !stop.stop_requested();
+    };
+}
+
+void ModelChooser::hear(int number, CheckStage stage, double progress)
+{
+    if (number != m_number)
+        return;
+    m_progress = progress;
+    Q_EMIT progressChanged();
+    if (stage == m_stage)
+        return;
+    m_stage = stage;
+    Q_EMIT changed();
 }
 
 void ModelChooser::finish(int number, const ModelCheck &check)
@@ -174,7 +195,10 @@ QVariantList ModelChooser::facts() const
                       fact(tr("Made of"), QString::fromStdString(m_check->sizes)),
                       fact(tr("Weights"), bytesText(m_check->weightBytes)),
                       fact(tr("Memory needed"), tr("about %1").arg(bytesText(m_check->neededBytes)))};
-    if (m_check->freeBytes)
+    if (!m_check->onCpu)
+        list << fact(tr("Free on the card"),
+                     m_check->cardFreeBytes ? bytesText(*m_check->cardFreeBytes) : tr("not known"));
+    else if (m_check->freeBytes)
         list << fact(tr("Memory free"), bytesText(*m_check->freeBytes));
     list << fact(tr("Computes on"), m_check->onCpu ? tr("the CPU") : tr("the graphics card"));
     if (m_check->secondsAStep)
@@ -195,8 +219,10 @@ QString ModelChooser::warningText() const
         if (!m_check->whyNotCuda.empty())
             sentences << tr("A graphics card is not used: %1.").arg(QString::fromStdString(m_check->whyNotCuda));
     }
-    if (!m_check->fitsMemory() && m_check->onCpu)
-        sentences << tr("It needs more memory than is free, so this machine may come to a halt.");
+    if (!m_check->fitsMemory())
+        sentences << (m_check->onCpu
+                          ? tr("It needs more memory than is free, so this machine may come to a halt.")
+                          : tr("It needs more memory than is free on the graphics card, so loading it may fail."));
     if (!m_check->canChat)
         sentences << tr("It has no chat format, so it cannot follow instructions or answer questions.");
     return sentences.join(u' ');

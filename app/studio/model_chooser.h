@@ -35,7 +35,8 @@ class ModelChooser : public QObject
     QML_UNCREATABLE("Provided by the studio")
 
     Q_PROPERTY(State state READ state NOTIFY changed)
-    Q_PROPERTY(QString stageText READ stageText NOTIFY changed) ///< what the check is doing
+    Q_PROPERTY(QString stageText READ stageText NOTIFY changed)      ///< what the check is doing
+    Q_PROPERTY(double progress READ progress NOTIFY progressChanged) ///< of that, 0..1; -1 where it is not known
     Q_PROPERTY(QString folder READ folder NOTIFY changed)
     Q_PROPERTY(QVariantList facts READ facts NOTIFY changed)        ///< [{label, value}] of the checked folder
     Q_PROPERTY(QString problemText READ problemText NOTIFY changed) ///< why the folder cannot be used
@@ -51,10 +52,11 @@ public:
     /// Nothing is owned. `options`: what the command line said of threads and device. `settings` may be null.
     ModelChooser(EngineHost &host, ModelOptions options, LoaderMaker makeLoader, QSettings *settings,
                  QObject *parent = nullptr);
-    ~ModelChooser() override; ///< gives up a check that is under way
+    ~ModelChooser() override; ///< gives up a check that is under way, and waits for its end
 
     [[nodiscard]] State state() const noexcept { return m_state; }
     [[nodiscard]] QString stageText() const;
+    [[nodiscard]] double progress() const noexcept { return m_progress; }
     [[nodiscard]] QString folder() const { return m_folder; }
     [[nodiscard]] QVariantList facts() const;
     [[nodiscard]] QString problemText() const { return m_problem; }
@@ -66,7 +68,7 @@ public:
 
     /// Checks a folder: a path, one that begins with ~, or a file: URL.
     Q_INVOKABLE void check(const QString &folder);
-    Q_INVOKABLE void cancel(); ///< the check; nothing has changed
+    Q_INVOKABLE void cancel(); ///< the check, which soon reads no more; nothing has changed
     Q_INVOKABLE void use();    ///< loads the checked folder in the place of the model that runs
     Q_INVOKABLE void useDemo();
     Q_INVOKABLE void stopLoading();                 ///< gives up what use() began, and takes the model before it again
@@ -74,12 +76,15 @@ public:
 
 Q_SIGNALS:
     void changed();
+    void progressChanged();
     void recentChanged();
     void deviceChanged();
     void used(); ///< a model is being loaded now
 
 private:
     void run(std::optional<std::string> model);
+    [[nodiscard]] CheckListener listener(int number, const std::stop_token &stop);
+    void hear(int number, CheckStage stage, double progress);
     void finish(int number, const ModelCheck &check);
     void refuse(int number, const QString &message, bool cancelled);
     void load(const QString &folder); ///< "" = the demo model
@@ -91,6 +96,7 @@ private:
     QSettings *m_settings;
     State m_state = State::Idle;
     CheckStage m_stage = CheckStage::Files;
+    double m_progress = -1.0;
     QString m_folder;
     QString m_problem;
     std::optional<ModelCheck> m_check;

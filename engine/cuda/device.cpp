@@ -104,6 +104,16 @@ std::string whyUnusable()
     return capabilityProblem(0);
 }
 
+std::optional<std::int64_t> freeDeviceBytes()
+{
+    std::size_t available = 0;
+    std::size_t total = 0;
+    if (whyUnusable().empty() && enterContext(0) == cudaSuccess && cudaMemGetInfo(&available, &total) == cudaSuccess)
+        return static_cast<std::int64_t>(available);
+    (void)cudaGetLastError();
+    return std::nullopt;
+}
+
 Device::Device(int index) : m_index(index)
 {
     if (const std::string problem = whyUnusable(); !problem.empty())

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace palimpsest::cuda {
@@ -57,5 +58,9 @@ private:
 
 /// Why no device of this machine can be used, as a sentence for people; empty if one can. Starts nothing.
 [[nodiscard]] std::string whyUnusable();
+
+/// Bytes of the first device's memory that may be allocated now; nothing where it does not answer. Sets up the
+/// process's context on it, which takes part of them and stays for the model that is loaded next. Any thread.
+[[nodiscard]] std::optional<std::int64_t> freeDeviceBytes();
 
 } // namespace palimpsest::cuda

@@ -20,6 +20,7 @@ extern "C" __attribute__((visibility("default"))) const palimpsest::BackendModul
     static constexpr palimpsest::BackendModule kModule{.abiVersion = palimpsest::kBackendModuleAbi,
                                                        .build = PALIMPSEST_BUILD_ID,
                                                        .whyUnusable = palimpsest::cuda::whyUnusable,
+                                                       .freeBytes = palimpsest::cuda::freeDeviceBytes,
                                                        .make = make};
     return &kModule;
 }

@@ -88,6 +88,7 @@ StudioDialog {
             Layout.fillWidth: true
             running: root.chooser.state === ModelChooser.Checking
             text: root.chooser.stageText
+            progress: root.chooser.progress
         }
         PlainButton {
             compact: true

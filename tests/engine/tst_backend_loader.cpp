@@ -89,6 +89,7 @@ void TestBackendLoader::saysWhatIsWrongWithAModule()
     const auto problem = whyNotCuda({pathOf(folder)});
     QVERIFY(problem.has_value());
     QVERIFY2(problem->starts_with("the CUDA module cannot be loaded: "), problem->c_str());
+    QVERIFY(!freeDeviceBytes({pathOf(folder)}).has_value());
     const LoadedBackend loaded =
         loadBackend(tinyModel(), {.device = DeviceChoice::Auto, .threads = 1, .moduleFolders = {pathOf(folder)}});
     QCOMPARE(loaded.backend->info().kind, std::string("cpu"));
@@ -110,6 +111,9 @@ void TestBackendLoader::theModuleOfThisBuildAnswers()
         loadBackend(tinyModel(), {.device = DeviceChoice::Auto, .threads = 1, .moduleFolders = {folder}});
     QCOMPARE(loaded.backend->info().kind, std::string(problem ? "cpu" : "cuda"));
     QCOMPARE(loaded.whyNotCuda, text);
+    const std::optional<std::int64_t> freeBytes = freeDeviceBytes({folder});
+    QCOMPARE(freeBytes.has_value(), !problem.has_value());
+    QVERIFY(freeBytes.value_or(1) > 0);
 }
 
 void TestBackendLoader::cancellingIsNotAReasonToFallBack()

@@ -50,6 +50,8 @@ private Q_SLOTS:
     void linksToFilesAreFollowed();
     void releasedPagesCanBeReadAgain();
     void changedFilesAreNoticed();
+    void progressRisesToTheEnd();
+    void openingCanBeStoppedHalfWay();
 
 private:
     test::ModelFolder m_folder;
@@ -218,6 +220,40 @@ void TestCheckpoint::changedFilesAreNoticed()
     } catch (const Error &error) {
         QCOMPARE(error.kind(), ErrorKind::Io);
         QCOMPARE(error.subject(), file.string());
+    }
+}
+
+void TestCheckpoint::progressRisesToTheEnd()
+{
+    TinyCheckpoint().write(m_folder.path());
+    std::vector<double> told;
+    (void)Checkpoint::open(m_folder.path(), [&told](double part) {
+        told.push_back(part);
+        return true;
+    });
+    QVERIFY(std::is_sorted(told.begin(), told.end()));
+    QCOMPARE(told.front(), 0.0);
+    QCOMPARE(told.back(), 1.0);
+    QVERIFY2(told.size() > 10, "three files, and eight tensors whose every value is read");
+}
+
+void TestCheckpoint::openingCanBeStoppedHalfWay()
+{
+    TinyCheckpoint model;
+    test::TinyTensor &last = model.tensor(kExperts1 + "dn_z");
+    last = test::TinyTensor::ofHalves("F16", last.shape, 0x7E00); // not a number: whoever reads it refuses the model
+    model.write(m_folder.path());
+    try {
+        (void)Checkpoint::open(m_folder.path(), [](double part) { return part < 0.6; });
+        QFAIL("opened although it was stopped");
+    } catch (const Error &error) {
+        QVERIFY2(error.kind() == ErrorKind::Backend && error.subject() == "cancelled", error.what());
+    }
+    try {
+        (void)Checkpoint::open(m_folder.path(), [](double) { return true; });
+        QFAIL("opened with a zero point that is not a number");
+    } catch (const Error &error) {
+        QVERIFY2(error.kind() == ErrorKind::InvalidCheckpoint, error.what());
     }
 }
 

@@ -82,6 +82,8 @@ void loadingIsRefused()
     std::size_t available = 0;
     std::size_t total = 0;
     ok(cudaMemGetInfo(&available, &total), "free memory");
+    const std::int64_t told = cuda::freeDeviceBytes().value_or(0);
+    require(told > 0 && told <= static_cast<std::int64_t>(total), "the free memory that people are told of");
     void *taken = nullptr;
     ok(cudaMalloc(&taken, available - (std::size_t{48} << 20U)), "take the memory");
     requireError([&] { (void)cuda::makeCudaBackend(checkpoint, {}); }, ErrorKind::OutOfMemory,
