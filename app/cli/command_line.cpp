@@ -4,6 +4,7 @@
 #include "app/cli/command_line.h"
 
 #include "app/cli/command.h"
+#include "app/cli/exit_status.h"
 #include "app/cli/nearest_word.h"
 #include "app/cli/studio_start.h"
 #include "app/error_mapping.h"
@@ -16,7 +17,6 @@
 #include <array>
 #include <functional>
 #include <memory>
-#include <new>
 #include <spdlog/spdlog.h>
 #include <string>
 #include <unistd.h>
@@ -96,12 +96,6 @@ std::string usageMessage(CLI::App &program, const CLI::ParseError &error)
     return message + "\nSee: " + name + " --help";
 }
 
-int reportFailure(const Error &error)
-{
-    printNote(error.what());
-    return static_cast<int>(exitCodeOf(error.kind()));
-}
-
 int runCommand(const std::function<ExitCode(CommandContext &)> &command, bool verbose)
 {
     Interrupts interrupts;
@@ -161,17 +155,7 @@ int parseAndRun(int argc, const char *const *argv)
 
 int runCommandLine(int argc, const char *const *argv)
 {
-    try {
-        return parseAndRun(argc, argv);
-    } catch (const Error &error) {
-        return reportFailure(error);
-    } catch (const std::bad_alloc &) {
-        printNote("memory does not suffice");
-        return static_cast<int>(ExitCode::Device);
-    } catch (const std::exception &error) {
-        printNote(std::string("internal error: ") + error.what());
-        return static_cast<int>(ExitCode::Internal);
-    }
+    return exitStatusOf([&] { return parseAndRun(argc, argv); });
 }
 
 } // namespace palimpsest::cli

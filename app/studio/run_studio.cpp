@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Palimpsest developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "app/cli/command.h"
+#include "app/cli/exit_status.h"
 #include "app/cli/interrupts.h"
 #include "app/cli/studio_start.h"
 #include "app/error_mapping.h"
@@ -21,7 +21,6 @@
 #include <QtQml/qqmlextensionplugin.h>
 
 #include <clocale>
-#include <new>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 #include <stop_token>
@@ -126,7 +125,7 @@ int runStudio(int argc, char **argv)
 {
     QElapsedTimer sinceStart;
     sinceStart.start();
-    try {
+    return cli::exitStatusOf([&] {
         const auto parsed = parseStudioOptions(argc, argv);
         if (const int *code = std::get_if<int>(&parsed))
             return *code;
@@ -134,16 +133,7 @@ int runStudio(int argc, char **argv)
         cli::Interrupts interrupts;
         interrupts.arm();
         return run(argc, argv, options, installLog(options.verbose), interrupts.token(), sinceStart);
-    } catch (const Error &error) {
-        cli::printNote(error.what());
-        return static_cast<int>(exitCodeOf(error.kind()));
-    } catch (const std::bad_alloc &) {
-        cli::printNote("memory does not suffice");
-        return static_cast<int>(ExitCode::Device);
-    } catch (const std::exception &error) {
-        cli::printNote(std::string("internal error: ") + error.what());
-        return static_cast<int>(ExitCode::Internal);
-    }
+    });
 }
 
 } // namespace palimpsest::studio
