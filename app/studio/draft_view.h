@@ -155,6 +155,7 @@ Q_SIGNALS:
 private:
     void attempt(const std::function<void()> &action); ///< says an Error instead of throwing it
     void startWish(editing::RunWish wish);
+    void follow(const QString &run);           ///< one that has just begun
     [[nodiscard]] TextSpan wantedSpan() const; ///< the selection, or the paragraph at the caret
     void onRunChanged(const QString &run);
     void onProposalChanged(const QString &proposal);

@@ -129,15 +129,20 @@ TextSpan DraftView::wantedSpan() const
 void DraftView::startWish(RunWish wish)
 {
     attempt([&] {
-        m_run = m_session->startRun(m_window, m_session->draft().version(), wish);
-        m_lastRun = m_run;
+        follow(m_session->startRun(m_window, m_session->draft().version(), wish));
         const TextSpan selection = m_page.selectionInDraft();
         if (!selection.empty()) // it has done its work: the bar beside the text shows where
             m_page.selectInDraft({selection.end, selection.end});
-        announce(tr("Generating"));
-        Q_EMIT runChanged();
-        Q_EMIT progressChanged();
     });
+}
+
+void DraftView::follow(const QString &run)
+{
+    m_run = run;
+    m_lastRun = run;
+    announce(tr("Generating"));
+    Q_EMIT runChanged();
+    Q_EMIT progressChanged();
 }
 
 void DraftView::startPreset(const QString &id, const QString &instruction)
@@ -231,10 +236,7 @@ void DraftView::again(bool sameSeed)
             const editing::Proposal *proposal = m_session->draft().proposal(what);
             seed = proposal != nullptr ? proposal->origin.seed : m_session->run(what).seed;
         }
-        m_run = m_session->startAgain(m_window, what, seed);
-        m_lastRun = m_run;
-        announce(tr("Generating"));
-        Q_EMIT runChanged();
+        follow(m_session->startAgain(m_window, what, seed));
     });
 }
 

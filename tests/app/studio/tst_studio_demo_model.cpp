@@ -175,7 +175,6 @@ void TestStudioDemoModel::reachingIn()
     waitForStep(2);
     bench().key(Qt::Key_P, Qt::ControlModifier);
     QTRY_VERIFY(bench().draft().paused());
-    QTest::qWait(500); // the step under way
     bench().placeCaret(end + 12);
     bench().key(Qt::Key_Right);
     bench().key(Qt::Key_Down, Qt::AltModifier);
