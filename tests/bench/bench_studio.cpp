@@ -13,56 +13,25 @@
 
 #include "app/studio/draft_view.h"
 #include "tests/app/studio/studio_bench.h"
+#include "tests/bench/timings.h"
 
 #include <QElapsedTimer>
 #include <QEventLoop>
-#include <QFile>
 #include <QGuiApplication>
 #include <QQuickWindow>
 #include <QTest>
 #include <QTimer>
 
-#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <thread>
 #include <vector>
 
 using namespace palimpsest;
+using namespace palimpsest::bench;
 
 namespace {
-
-using Times = std::vector<double>;
-
-double milliseconds(const QElapsedTimer &timer)
-{
-    return static_cast<double>(timer.nsecsElapsed()) * 1e-6;
-}
-
-void print(const char *what, Times times)
-{
-    if (times.empty()) {
-        std::printf("%-34s no samples\n", what);
-        return;
-    }
-    std::sort(times.begin(), times.end());
-    const auto at = [&](double share) {
-        return times[static_cast<std::size_t>(share * static_cast<double>(times.size() - 1))];
-    };
-    const auto late = std::count_if(times.begin(), times.end(), [](double ms) { return ms > 16.0; });
-    std::printf("%-34s %7zu  median %7.3f  99 %% %7.3f  worst %7.3f ms  over 16 ms: %td\n", what, times.size(), at(0.5),
-                at(0.99), times.back(), late);
-}
-
-/// What this thread has computed so far: unlike the clock on the wall, this leaves out what other programs take.
-double computedMs()
-{
-    timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) * 1e-6;
-}
 
 /// Times every event that the GUI thread handles.
 class TimedApplication : public QGuiApplication
@@ -129,18 +98,6 @@ private:
     std::atomic<bool> m_isAnswered = true;
     std::jthread m_thread; // last: it is to end before what it uses
 };
-
-QByteArray processorName()
-{
-    QFile file(QStringLiteral("/proc/cpuinfo"));
-    if (file.open(QIODevice::ReadOnly)) {
-        for (const QByteArray &line : file.readAll().split('\n')) {
-            if (line.startsWith("model name"))
-                return line.mid(line.indexOf(':') + 1).trimmed();
-        }
-    }
-    return "unknown";
-}
 
 /// With an event loop as the program has one: QTest's own waiting sleeps between its looks.
 void waitForEnd(test::StudioBench &bench)
