@@ -138,6 +138,7 @@ Measurement measure(Backend &backend, const Sequence &prefix, std::int64_t batch
     for (int step = 0; step < kWarmUps; ++step)
         (void)batch.step();
     std::vector<double> times;
+    times.reserve(static_cast<std::size_t>(steps));
     for (int step = 0; step < steps; ++step)
         times.push_back(batch.step());
     std::sort(times.begin(), times.end());

@@ -27,8 +27,8 @@ QString tr(const char *text)
 class ChatRun : public GenerationObserver
 {
 public:
-    ChatRun(std::shared_ptr<const openai::PreparedAnswer> prepared, const std::shared_ptr<const RunningModel> &model,
-            std::function<void(const ChatProgress &)> tell)
+    ChatRun(const std::shared_ptr<const openai::PreparedAnswer> &prepared,
+            const std::shared_ptr<const RunningModel> &model, std::function<void(const ChatProgress &)> tell)
         : m_choice(0, prepared, prepared->request.seed, model), m_tell(std::move(tell))
     {
     }

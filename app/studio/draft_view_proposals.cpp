@@ -32,10 +32,10 @@ QString settledWords(const editing::ProposalAlternative &alternative)
 void DraftView::onRunChanged(const QString &run)
 {
     const RunInfo info = m_session->run(run);
-    if (!editing::hasEnded(info.state)) {
-        if (m_run.isEmpty() || !running())
-            m_run = run;
-    } else if (run == m_run) {
+    const bool isOver = editing::hasEnded(info.state);
+    if (!isOver && (m_run.isEmpty() || !running()))
+        m_run = run;
+    if (isOver && run == m_run) {
         announceEnd(info);
         if (info.state == RunState::Failed || (info.state == RunState::Done && !info.problem.isEmpty()))
             Q_EMIT problem(info.problem);

@@ -12,7 +12,6 @@ using editing::DraftSession;
 using editing::Frame;
 using editing::RunCurves;
 using editing::RunInfo;
-using editing::RunState;
 
 namespace {
 

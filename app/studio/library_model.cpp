@@ -12,6 +12,8 @@
 #include <QSaveFile>
 
 #include <algorithm>
+#include <future>
+#include <type_traits>
 
 namespace palimpsest::studio {
 
@@ -25,6 +27,17 @@ constexpr int kRefreshMs = 60; // collects what changes together
 QString oneLine(std::string_view text)
 {
     return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())).simplified();
+}
+
+template <typename Answer, typename Done>
+void deliver(std::future<Answer> &answer, const Done &done)
+{
+    if constexpr (std::is_void_v<Answer>) {
+        answer.get();
+        done();
+    } else {
+        done(answer.get());
+    }
 }
 
 } // namespace
@@ -210,12 +223,7 @@ void LibraryModel::change(Call call, Done done)
 {
     m_store.run(std::move(call), m_replies, [this, done = std::move(done)](auto answer) {
         try {
-            if constexpr (std::is_void_v<decltype(answer.get())>) {
-                answer.get();
-                done();
-            } else {
-                done(answer.get());
-            }
+            deliver(answer, done);
         } catch (const Error &error) {
             Q_EMIT problem(QString::fromUtf8(error.what()));
         }
@@ -244,18 +252,18 @@ void LibraryModel::duplicate(const QString &id)
         [this](const documents::OpaqueId &copied) { Q_EMIT created(QString::fromStdString(copied)); });
 }
 
-void LibraryModel::importFile(const QUrl &url)
+void LibraryModel::importFile(const QUrl &file)
 {
     change(
-        [path = url.toLocalFile()](DocumentStore &store) {
-            QFile file(path);
-            if (!file.open(QIODevice::ReadOnly))
-                throw Error(ErrorKind::NotFound, file.errorString().toStdString(), path.toStdString());
-            if (file.size() > documents::kMostTextBytes)
+        [path = file.toLocalFile()](DocumentStore &store) {
+            QFile source(path);
+            if (!source.open(QIODevice::ReadOnly))
+                throw Error(ErrorKind::NotFound, source.errorString().toStdString(), path.toStdString());
+            if (source.size() > documents::kMostTextBytes)
                 throw Error(ErrorKind::InvalidInput, "this file is larger than a draft can be (32 MiB)",
                             path.toStdString());
             const documents::ImportedText text =
-                documents::importText(file.readAll().toStdString(), path.toStdString());
+                documents::importText(source.readAll().toStdString(), path.toStdString());
             return store.create(text.title, text.text, documents::Origin::Imported).summary.id;
         },
         [this](const documents::OpaqueId &id) { Q_EMIT created(QString::fromStdString(id)); });
@@ -302,13 +310,13 @@ void LibraryModel::emptyBin()
     change([](DocumentStore &store) { store.emptyBin(); }, [] {});
 }
 
-void LibraryModel::exportTo(const QString &id, const QString &format, const QUrl &url, bool provenance)
+void LibraryModel::exportTo(const QString &id, const QString &format, const QUrl &file, bool provenance)
 {
     const auto wanted = documents::exportFormatOf(format.toStdString());
     if (!wanted)
         return;
     change(
-        [id = id.toStdString(), path = url.toLocalFile(), wanted = *wanted, provenance](DocumentStore &store) {
+        [id = id.toStdString(), path = file.toLocalFile(), wanted = *wanted, provenance](DocumentStore &store) {
             const documents::Document document = store.document(id);
             const auto revisions = store.revisions(id);
             std::string text;
@@ -320,12 +328,13 @@ void LibraryModel::exportTo(const QString &id, const QString &format, const QUrl
             else
                 text = documents::exportDiff(document.summary.title, store.revision(id, revisions.front().number),
                                              store.revision(id, revisions.back().number));
-            QSaveFile file(path);
-            if (!file.open(QIODevice::WriteOnly) || file.write(text.data(), qint64(text.size())) < 0 || !file.commit())
-                throw Error(ErrorKind::PermissionDenied, "cannot write: " + file.errorString().toStdString(),
+            QSaveFile target(path);
+            if (!target.open(QIODevice::WriteOnly) || target.write(text.data(), qint64(text.size())) < 0 ||
+                !target.commit())
+                throw Error(ErrorKind::PermissionDenied, "cannot write: " + target.errorString().toStdString(),
                             path.toStdString());
         },
-        [this, url] { Q_EMIT exported(url); });
+        [this, file] { Q_EMIT exported(file); });
 }
 
 QString LibraryModel::suggestedFileName(const QString &title, const QString &format) const
