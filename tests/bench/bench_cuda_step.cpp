@@ -111,6 +111,7 @@ double medianStepMs(Batch &batch)
     for (int i = 0; i < kWarmUps; ++i)
         (void)batch.stepMs();
     std::vector<double> times;
+    times.reserve(kSteps);
     for (int i = 0; i < kSteps; ++i)
         times.push_back(batch.stepMs());
     return median(times);

@@ -43,9 +43,9 @@ QByteArray marked(std::string_view text, const std::vector<ProofreadSegment> &se
 std::vector<ProofreadReply> echoes(std::string_view text, const std::vector<ProofreadSegment> &segments)
 {
     std::vector<ProofreadReply> replies;
-    for (const ProofreadSegment &segment : segments) {
+    replies.reserve(segments.size());
+    for (const ProofreadSegment &segment : segments)
         replies.push_back({.text = std::string(segment.range.of(text))});
-    }
     return replies;
 }
 

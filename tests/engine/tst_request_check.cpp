@@ -76,8 +76,8 @@ void TestRequestCheck::requestsOutOfRangeAreNamed_data()
     using Change = std::function<void(GenerationRequest &)>;
     QTest::addColumn<Change>("change");
     QTest::addColumn<QString>("field");
-    const auto row = [](const char *name, const char *field, Change change) {
-        QTest::newRow(name) << std::move(change) << QString::fromLatin1(field);
+    const auto row = [](const char *name, const char *field, const Change &change) {
+        QTest::newRow(name) << change << QString::fromLatin1(field);
     };
     row("empty prompt", "prompt", [](GenerationRequest &r) { r.prompt.clear(); });
     row("prompt id too large", "prompt", [](GenerationRequest &r) { r.prompt[1] = 64; });

@@ -139,8 +139,8 @@ void TestSampler::settingsOutOfRangeAreNamed_data()
     QTest::addColumn<QString>("field");
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const double infinity = std::numeric_limits<double>::infinity();
-    const auto row = [](const char *name, const char *field, Change change) {
-        QTest::newRow(name) << std::move(change) << QString::fromLatin1(field);
+    const auto row = [](const char *name, const char *field, const Change &change) {
+        QTest::newRow(name) << change << QString::fromLatin1(field);
     };
     row("no steps", "maxDenoisingSteps", [](SamplerSettings &s) { s.maxDenoisingSteps = 0; });
     row("negative steps", "maxDenoisingSteps", [](SamplerSettings &s) { s.maxDenoisingSteps = -48; });

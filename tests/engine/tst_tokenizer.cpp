@@ -242,8 +242,10 @@ void TestTokenizer::severalThreadsAtOnce()
     const std::string text = "Many hands make light work, \u6f22 and <turn|> too.\n\n";
     const Ids expected = tokenizer->encode(text, SpecialTokens::Parse);
     std::atomic<int> wrong = 0;
+    constexpr int kThreads = 4;
     std::vector<std::jthread> threads;
-    for (int i = 0; i < 4; ++i)
+    threads.reserve(kThreads);
+    for (int i = 0; i < kThreads; ++i)
         threads.emplace_back([&] {
             for (int round = 0; round < 50; ++round) {
                 if (tokenizer->encode(text, SpecialTokens::Parse) != expected ||

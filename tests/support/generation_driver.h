@@ -24,7 +24,7 @@ class Driver
 {
 public:
     Driver(GenerationRequest request, FakeModel model, FakeSettings settings = {},
-           std::shared_ptr<const Tokenizer> tokenizer = nullptr)
+           const std::shared_ptr<const Tokenizer> &tokenizer = nullptr)
         : m_backend(settings, std::move(model)),
           generation(7, std::move(request), m_backend.config(), tokenizer),
           m_sequence(m_backend.newSequence()),

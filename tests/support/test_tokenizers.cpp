@@ -20,7 +20,7 @@ std::filesystem::path environmentPath(const char *name)
 
 std::filesystem::path gemmaTokenizerPath()
 {
-    const std::filesystem::path chosen = environmentPath("PALIMPSEST_TEST_TOKENIZER");
+    std::filesystem::path chosen = environmentPath("PALIMPSEST_TEST_TOKENIZER");
     if (!chosen.empty())
         return chosen;
     const std::filesystem::path chosenFolder = environmentPath("PALIMPSEST_TEST_DATA");

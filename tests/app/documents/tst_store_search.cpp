@@ -20,6 +20,7 @@ namespace {
 std::vector<std::string> titlesOf(const std::vector<SearchHit> &hits)
 {
     std::vector<std::string> titles;
+    titles.reserve(hits.size());
     for (const SearchHit &hit : hits)
         titles.push_back(hit.document.title);
     return titles;

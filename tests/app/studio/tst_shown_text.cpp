@@ -56,7 +56,7 @@ void TestShownText::showsOverlaysInPlace_data()
     QTest::addColumn<QString>("draft");
     QTest::addColumn<QVariant>("overlays");
     QTest::addColumn<QString>("shown");
-    const auto row = [](const char *name, const char *draft, std::vector<Overlay> overlays, const char *shown) {
+    const auto row = [](const char *name, const char *draft, const std::vector<Overlay> &overlays, const char *shown) {
         QTest::newRow(name) << QString::fromUtf8(draft) << QVariant::fromValue(overlays) << QString::fromUtf8(shown);
     };
     row("none", "one two", {}, "one two");
@@ -103,7 +103,7 @@ void TestShownText::typingBecomesAnEditOfTheDraft_data()
     QTest::addColumn<int>("end");
     QTest::addColumn<QString>("typed");
     QTest::addColumn<QString>("after");
-    const auto row = [](const char *name, const char *draft, std::vector<Overlay> overlays, int start, int end,
+    const auto row = [](const char *name, const char *draft, const std::vector<Overlay> &overlays, int start, int end,
                         const char *typed, const char *after) {
         QTest::newRow(name) << QString::fromUtf8(draft) << QVariant::fromValue(overlays) << start << end
                             << QString::fromUtf8(typed) << QString::fromUtf8(after);
@@ -198,7 +198,7 @@ void TestShownText::knowsThePageAfterTyping_data()
     QTest::addColumn<int>("start");
     QTest::addColumn<int>("end");
     QTest::addColumn<QString>("typed");
-    const auto row = [](const char *name, const char *draft, std::vector<Overlay> overlays, int start, int end,
+    const auto row = [](const char *name, const char *draft, const std::vector<Overlay> &overlays, int start, int end,
                         const char *typed) {
         QTest::newRow(name) << QString::fromUtf8(draft) << QVariant::fromValue(overlays) << start << end
                             << QString::fromUtf8(typed);

@@ -38,12 +38,13 @@ struct Pending
     std::future<Outcome> outcome;
 };
 
-Pending submit(Scheduler &scheduler, GenerationRequest request, std::shared_ptr<GenerationObserver> observer = nullptr)
+Pending submit(Scheduler &scheduler, const GenerationRequest &request,
+               const std::shared_ptr<GenerationObserver> &observer = nullptr)
 {
     auto promise = std::make_shared<std::promise<Outcome>>();
     std::future<Outcome> future = promise->get_future();
-    RequestHandle handle = scheduler.submit(std::move(request), std::move(observer),
-                                            [promise](Outcome outcome) { promise->set_value(std::move(outcome)); });
+    RequestHandle handle =
+        scheduler.submit(request, observer, [promise](Outcome outcome) { promise->set_value(std::move(outcome)); });
     return {std::move(handle), std::move(future)};
 }
 

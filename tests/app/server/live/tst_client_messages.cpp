@@ -119,8 +119,9 @@ void TestClientMessages::whatIsWrongIsNamed_data()
     QTest::addColumn<std::string>("text");
     QTest::addColumn<std::string>("code");
     QTest::addColumn<std::string>("param");
-    const auto row = [](const char *name, std::string text, const char *param, const char *code = "invalid_request") {
-        QTest::newRow(name) << std::move(text) << std::string(code) << std::string(param);
+    const auto row = [](const char *name, const std::string &text, const char *param,
+                        const char *code = "invalid_request") {
+        QTest::newRow(name) << text << std::string(code) << std::string(param);
     };
     const std::string edit = R"({"type":"edit","document":"d","version":1,"start":0,"end":2,"text":"x")";
     row("nothing", "", "");

@@ -19,7 +19,7 @@ const std::string kChat = "/v1/chat/completions";
 struct GatedBench
 {
     explicit GatedBench(
-        BenchSettings settings, Script script = [](const ScriptInput &) { return std::string(400, 'a'); })
+        const BenchSettings &settings, Script script = [](const ScriptInput &) { return std::string(400, 'a'); })
         : gate(std::make_unique<Gate>())
     {
         settings.log->beforeDenoise = [theGate = gate.get()](std::span<const DenoiseJob>) {
