@@ -31,7 +31,7 @@ QJsonArray jsonOf(const std::vector<CanvasStop> &stops)
 std::vector<CanvasStop> stopsOf(const QJsonValue &value)
 {
     std::vector<CanvasStop> stops;
-    for (const QJsonValue &name : value.toArray()) {
+    for (const auto &name : value.toArray()) {
         const auto *stop = std::find_if(kStops.begin(), kStops.end(),
                                         [&name](CanvasStop candidate) { return nameOf(candidate) == name.toString(); });
         stops.push_back(stop == kStops.end() ? CanvasStop::Cancelled : *stop);
@@ -62,7 +62,7 @@ QJsonArray jsonOf(const std::vector<ProposalAlternative> &alternatives)
 std::vector<ProposalAlternative> alternativesOf(const QJsonValue &value)
 {
     std::vector<ProposalAlternative> alternatives;
-    for (const QJsonValue &entry : value.toArray()) {
+    for (const auto &entry : value.toArray()) {
         const QJsonValue entropy = entry[QStringLiteral("meanEntropy")];
         alternatives.push_back({.text = entry[QStringLiteral("text")].toString(),
                                 .seed = entry[QStringLiteral("seed")].toString().toULongLong(),
@@ -88,7 +88,7 @@ QJsonArray jsonOf(const std::vector<ProposalChange> &changes, qsizetype start)
 std::vector<ProposalChange> changesOf(const QJsonValue &value, TextSpan place)
 {
     std::vector<ProposalChange> changes;
-    for (const QJsonValue &entry : value.toArray()) {
+    for (const auto &entry : value.toArray()) {
         const QString name = entry[QStringLiteral("state")].toString();
         const auto *state = std::find_if(kChangeStates.begin(), kChangeStates.end(),
                                          [&name](ChangeState candidate) { return nameOf(candidate) == name; });

@@ -48,7 +48,7 @@ CanvasLayout layoutOf(const QJsonValue &value, const std::vector<TokenId> &endId
         layout.gapBegin = begin.toInteger();
     if (const QJsonValue end = value[QStringLiteral("gapEnd")]; end.isDouble())
         layout.gapEnd = end.toInteger();
-    for (const QJsonValue &letters : value[QStringLiteral("held")].toArray())
+    for (const auto &letters : value[QStringLiteral("held")].toArray())
         layout.held.push_back({letters[QStringLiteral("begin")].toInteger(), letters[QStringLiteral("end")].toInteger(),
                                toUtf8(letters[QStringLiteral("text")].toString())});
     return layout;
@@ -115,11 +115,11 @@ std::shared_ptr<RunHistory> loadHistory(const documents::DocumentStore &store, c
     if (metadata[QStringLiteral("model")].toString().toStdString() != model)
         notThere("it was made by the model " + metadata[QStringLiteral("model")].toString().toStdString());
     std::vector<TokenId> endIds;
-    for (const QJsonValue &id : metadata[QStringLiteral("endIds")].toArray())
+    for (const auto &id : metadata[QStringLiteral("endIds")].toArray())
         endIds.push_back(id.toInt());
     const QJsonArray lanes = metadata[QStringLiteral("lanes")].toArray();
     std::vector<std::shared_ptr<const CanvasView>> views;
-    for (const QJsonValue &lane : lanes)
+    for (const auto &lane : lanes)
         views.push_back(std::make_shared<CanvasView>(tokenizer, layoutOf(lane[QStringLiteral("layout")], endIds)));
     auto history = std::make_shared<RunHistory>(std::move(views));
     const int maxSteps = metadata[QStringLiteral("sampler")][QStringLiteral("maxSteps")].toInt();

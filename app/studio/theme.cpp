@@ -26,8 +26,8 @@ Theme *s_provided = nullptr; // QML asks a function without arguments for its si
 QJsonObject readTokens()
 {
     QFile file(QStringLiteral(":/design/tokens.json"));
-    const bool opened = file.open(QIODevice::ReadOnly);
-    Q_ASSERT(opened);
+    if (!file.open(QIODevice::ReadOnly))
+        qFatal("the design's tokens are not in the program");
     return QJsonDocument::fromJson(file.readAll()).object();
 }
 
@@ -42,7 +42,7 @@ QString firstInstalled(const QJsonValue &families)
 {
     const QStringList installed = QFontDatabase::families();
     const QJsonArray wanted = families.toArray();
-    for (const QJsonValue &family : wanted) {
+    for (const auto &family : wanted) {
         if (installed.contains(family.toString()))
             return family.toString();
     }
@@ -173,7 +173,7 @@ void Theme::readColors()
         *color = QColor(colors[QLatin1String(key)].toString());
     m_entropy.clear();
     const QJsonArray ramp = tokens()[u"entropyRamp"].toObject()[name].toArray();
-    for (const QJsonValue &stop : ramp)
+    for (const auto &stop : ramp)
         m_entropy.emplace_back(stop.toString());
     Q_ASSERT(m_entropy.size() == kEntropyLevels);
 }

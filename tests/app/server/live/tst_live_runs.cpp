@@ -247,7 +247,7 @@ void TestLiveRuns::afullQueueIsSaid() // F057
     }
     QCOMPARE(code, QStringLiteral("queue_full"));
     client.waitFor("run", [](const QJsonObject &run) { return run.value(u"state").toString() == u"queued"; });
-    for (const QJsonValue &run : client.reopen(document).value(u"runs").toArray())
+    for (const auto &run : client.reopen(document).value(u"runs").toArray())
         client.ask("run.stop", {{"run", run.toObject().value(u"run")}});
 }
 

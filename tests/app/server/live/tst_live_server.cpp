@@ -285,7 +285,7 @@ void TestLiveServer::aKilledServerHasLostNothingF102()
     QCOMPARE(opened.value(u"title").toString(), QStringLiteral("Letter"));
     QCOMPARE(opened.value(u"locks").toArray(), (QJsonArray{QJsonObject{{"start", 8}, {"end", 12}}}));
     QVERIFY(opened.value(u"saved").toBool());
-    for (const QJsonValue &run : opened.value(u"runs").toArray())
+    for (const auto &run : opened.value(u"runs").toArray())
         QVERIFY(run.toObject().value(u"state").toString() != u"running");
     QVERIFY(!client.demand("revisions", {{"document", document}}).value(u"revisions").toArray().isEmpty());
     client.demand("edit", {{"document", document},

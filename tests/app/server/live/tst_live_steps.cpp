@@ -78,7 +78,7 @@ void TestLiveSteps::heldPositionsStay()
                                 .toArray();
     QVERIFY(held.contains(QJsonValue(position)));
     const QJsonObject after = run.step(client);
-    for (const QJsonValue &one : held) {
+    for (const auto &one : held) {
         QCOMPARE(after.value(u"text").toArray().at(one.toInt()), before.value(u"text").toArray().at(one.toInt()));
         QCOMPARE(after.value(u"marks").toString().at(one.toInt()), QLatin1Char('#'));
     }
