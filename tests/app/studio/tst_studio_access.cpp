@@ -215,8 +215,21 @@ void TestStudioAccess::memoryStaysFlat()
     for (int i = 0; i < 200; ++i)
         run();
     const std::int64_t grown = residentKiB() - before;
-    QVERIFY2(grown < 4 * 1024, qPrintable(QStringLiteral("%1 KiB").arg(grown)));
+#ifdef __SANITIZE_ADDRESS__ // every small block of the undo list takes ten times as much (measured: 4.5 MiB)
+    constexpr std::int64_t kMostKiB = 16 * 1024;
+#else
+    constexpr std::int64_t kMostKiB = 4 * 1024;
+#endif
+    QVERIFY2(grown < kMostKiB, qPrintable(QStringLiteral("%1 KiB").arg(grown)));
 }
+
+#ifdef __SANITIZE_ADDRESS__
+// It keeps 256 MiB of freed memory else, which would count as grown.
+extern "C" const char *__asan_default_options() // NOLINT(bugprone-reserved-identifier): the sanitizer's name for it
+{
+    return "quarantine_size_mb=8";
+}
+#endif
 
 QTEST_MAIN(TestStudioAccess)
 #include "tst_studio_access.moc"
