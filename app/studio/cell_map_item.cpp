@@ -19,7 +19,7 @@ namespace {
 constexpr int kGap = 2;
 constexpr int kRows = 16;
 
-/// A cell's rectangle: whole pixels, the rest of the width spread over the columns.
+/// A cell's rectangle: whole units, the rest of the width spread over the columns.
 QRectF cellRect(int position, const QSizeF &size)
 {
     const int column = position % CellMapItem::kColumns;
@@ -33,6 +33,32 @@ QRectF cellRect(int position, const QSizeF &size)
     const qreal bottom = edge(row + 1, kRows, size.height()) - kGap;
     return {left, top, right - left, bottom - top};
 }
+
+/// The pixels of the screen below an item, which are not its units where the screen is scaled.
+class PixelGrid
+{
+public:
+    explicit PixelGrid(const QQuickItem &item)
+        : m_origin(item.mapToScene({0.0, 0.0})), m_ratio(item.window()->effectiveDevicePixelRatio())
+    {
+    }
+
+    /// On whole pixels: cells with blurred edges seem to have other shades.
+    [[nodiscard]] QRectF snapped(const QRectF &rect) const
+    {
+        return {QPointF(snapped(rect.left(), m_origin.x()), snapped(rect.top(), m_origin.y())),
+                QPointF(snapped(rect.right(), m_origin.x()), snapped(rect.bottom(), m_origin.y()))};
+    }
+
+private:
+    [[nodiscard]] qreal snapped(qreal place, qreal origin) const
+    {
+        return std::round((origin + place) * m_ratio) / m_ratio - origin;
+    }
+
+    QPointF m_origin;
+    qreal m_ratio;
+};
 
 } // namespace
 
@@ -95,13 +121,14 @@ QString CellMapItem::describe(int position) const
 QSGNode *CellMapItem::updatePaintNode(QSGNode *old, UpdatePaintNodeData *)
 {
     const Theme &theme = *Theme::create(nullptr, nullptr);
+    const PixelGrid grid(*this);
     std::vector<ColoredRect> rects;
     if (m_inspector && m_inspector->frame()) {
         const editing::Frame &frame = *m_inspector->frame();
         for (int i = 0; i < frame.positions(); ++i) {
             if (frame.marks[i] == '-')
                 continue;
-            const QRectF rect = cellRect(i, size());
+            const QRectF rect = grid.snapped(cellRect(i, size()));
             const int level = Theme::entropyLevel(frame.entropy[static_cast<std::size_t>(i)] / 100.0);
             if (frame.marks[i] == '#') {
                 rects.push_back({rect, theme.ink()});
@@ -112,7 +139,7 @@ QSGNode *CellMapItem::updatePaintNode(QSGNode *old, UpdatePaintNodeData *)
         }
     } else {
         for (int i = 0; i < kColumns * kRows; ++i)
-            rects.push_back({cellRect(i, size()), theme.sunken()});
+            rects.push_back({grid.snapped(cellRect(i, size())), theme.sunken()});
     }
     return rectangleNodes(old, *window(), rects);
 }

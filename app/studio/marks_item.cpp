@@ -22,7 +22,7 @@ namespace {
 constexpr qreal kBarWidth = 3.0;
 constexpr qreal kBarDistance = 16.0; // between the bar and the letters
 
-/// On whole pixels: neighbours would show hairlines between them else.
+/// On whole units.
 QRectF snapped(const QRectF &rect)
 {
     const qreal left = std::floor(rect.left());
@@ -31,11 +31,19 @@ QRectF snapped(const QRectF &rect)
             std::max<qreal>(1.0, std::ceil(rect.bottom()) - top)};
 }
 
-/// The heat map's colours as letters can be read over them: 4.5 to 1 and more in both schemes.
-QColor behindLetters(QColor heat)
+/// The heat map's colours as letters can be read over them: 4.5 to 1 and more in both schemes. Mixed with the paper and
+/// not laid over it, so that neighbours may overlap.
+QColor behindLetters(const QColor &heat, const QColor &paper)
 {
-    heat.setAlphaF(0.6F);
-    return heat;
+    constexpr float kHeat = 0.6F;
+    const auto mixed = [](float a, float b) {
+        return kHeat * a + (1.0F - kHeat) * b;
+    };
+    // What is quite opaque, the software renderer cuts out of what lies below it, by whole units: pixels at its edge
+    // would show the paper.
+    constexpr float kAlmostOpaque = 254.0F / 255.0F;
+    return QColor::fromRgbF(mixed(heat.redF(), paper.redF()), mixed(heat.greenF(), paper.greenF()),
+                            mixed(heat.blueF(), paper.blueF()), kAlmostOpaque);
 }
 
 /// The less sure, the denser: a pattern that tells the levels apart without colour.
@@ -44,11 +52,13 @@ qreal dotPeriod(int level)
     return 12.0 - 1.6 * level;
 }
 
-/// Ends where its neighbour begins: what lets the paper through must not lie over itself.
-QRectF apart(const QRectF &rect)
+/// Reaches a little below its neighbour, which is drawn after it: where a unit is one and a quarter pixels, the paper
+/// would shine through between two that only touch.
+QRectF touching(const QRectF &rect)
 {
     const qreal left = std::floor(rect.left());
-    return {left, rect.top(), std::floor(rect.right()) - left, rect.height()};
+    constexpr qreal kOverlap = 0.5; // or more, since it ends with a unit
+    return {left, rect.top(), std::ceil(rect.right() + kOverlap) - left, rect.height()};
 }
 
 /// Whether letters of a text may stand from right to left.
@@ -179,7 +189,7 @@ void MarksItem::addMark(const PageMark &mark, LineRects &lines)
         const QRectF below(rect.left(), rect.bottom() - 2.0, rect.width(), 2.0);
         switch (mark.kind) {
         case PageMark::Kind::Entropy:
-            addBox(apart(rect), behindLetters(theme.entropyColor(mark.level)));
+            addBox(touching(rect), behindLetters(theme.entropyColor(mark.level), theme.paper()));
             m_dots.add(below.left(), below.right(), below.top(), dotPeriod(mark.level), theme.ink());
             break;
         case PageMark::Kind::Accepted:

@@ -75,7 +75,7 @@ private:
 
     QPointer<PageText> m_page;
     Plane m_plane = Plane::Behind;
-    std::vector<ColoredRect> m_boxes; ///< on whole pixels
+    std::vector<ColoredRect> m_boxes; ///< on whole units
     DottedLines m_dots;
     std::vector<DottedLine> m_dottedLines;
 };

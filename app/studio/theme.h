@@ -101,6 +101,7 @@ public:
     [[nodiscard]] Q_INVOKABLE static int entropyLevel(double nats);
     [[nodiscard]] Q_INVOKABLE QColor entropyColor(int level) const;
 
+    [[nodiscard]] const QColor &paper() const noexcept { return m_paper; }
     [[nodiscard]] const QColor &accent() const noexcept { return m_accent; }
     [[nodiscard]] const QColor &accentSoft() const noexcept { return m_accentSoft; }
     [[nodiscard]] const QColor &amberSoft() const noexcept { return m_amberSoft; }
