@@ -11,6 +11,9 @@ namespace palimpsest::studio {
 /// behind the old ones.
 [[nodiscard]] qsizetype movedCaret(const ShownPlace &caret, const TextEdit &over);
 
+/// Words of a text whose first letter stands in a span, or right behind it: what an edit there can change.
+[[nodiscard]] int wordsBegunIn(QStringView text, TextSpan span);
+
 /// As text documents keep it: line ends are paragraph separators.
 [[nodiscard]] QString asRawText(QStringView text);
 

@@ -52,6 +52,7 @@ void PageText::setSession(DraftSession *session, editing::WindowId window)
     m_current.reset();
     m_preview.reset();
     m_moved.reset();
+    m_shownVersion = -1;
     m_wordsVersion = -1;
     if (m_session) {
         connect(m_session, &DraftSession::edited, this,
@@ -77,13 +78,8 @@ int PageText::words() const
     if (m_wordsVersion == m_session->draft().version())
         return m_words;
     m_wordsVersion = m_session->draft().version();
-    m_words = 0;
-    bool inside = false;
-    for (const QChar c : m_session->draft().text()) {
-        const bool letter = !c.isSpace();
-        m_words += letter && !inside ? 1 : 0;
-        inside = letter;
-    }
+    const QString &text = m_session->draft().text();
+    m_words = wordsBegunIn(text, {0, text.size()});
     return m_words;
 }
 
@@ -154,9 +150,7 @@ void PageText::refresh()
     m_sources.clear();
     if (m_session && !m_originalShown)
         collectOverlays(overlays);
-    const bool changed =
-        show(ShownText(m_session ? QStringView(m_session->draft().text()) : QStringView(), std::move(overlays)));
-    m_shownVersion = m_session ? m_session->draft().version() : 0;
+    const bool changed = showDraft(std::move(overlays));
     m_moved.reset();
     m_stale = false;
     m_overtaken = false;
@@ -267,20 +261,34 @@ bool haveOneShape(const ShownText &before, const ShownText &after)
 } // namespace
 
 /// Returns whether letters changed.
+bool PageText::showDraft(std::vector<Overlay> overlays)
+{
+    const std::int64_t version = m_session ? m_session->draft().version() : 0;
+    const bool wasOverlaid = std::exchange(m_overlaid, !overlays.empty());
+    const bool isTyped = !m_astray && !m_overtaken && !m_overlaid && !wasOverlaid;
+    if (std::exchange(m_shownVersion, version) == version && isTyped)
+        return false; // typed here: the page is the draft
+    return show(ShownText(m_session ? QStringView(m_session->draft().text()) : QStringView(), std::move(overlays)));
+}
+
+/// Returns whether letters changed.
 bool PageText::show(ShownText next)
 {
     const ShownText before = std::exchange(m_shown, std::move(next)); // before anybody hears of the document's change
     if (!m_document)
         return false;
+    const bool wasAstray = std::exchange(m_astray, false);
+    if (!wasAstray && before.text() == m_shown.text())
+        return false;
     const QScopeGuard done([this, wasApplying = m_applying] { m_applying = wasApplying; });
     m_applying = true;
-    const QString present = documentText();
-    const QString wanted = asRawText(m_shown.text());
+    const QString present = wasAstray ? documentText() : before.text();
+    const QString wanted = wasAstray ? asRawText(m_shown.text()) : m_shown.text();
     if (wanted == present)
         return false;
     QTextCursor cursor(m_document);
     cursor.beginEditBlock();
-    if (asRawText(before.text()) == present && haveOneShape(before, m_shown)) {
+    if (!wasAstray && haveOneShape(before, m_shown)) {
         // Piece by piece, from behind, so that what lies between two passages is not touched.
         for (std::size_t i = before.pieces().size(); i-- > 0;) {
             const TextSpan from = before.pieces()[i].shown;

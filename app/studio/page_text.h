@@ -202,18 +202,21 @@ private:
     void addRunOverlays(std::vector<Overlay> &overlays);
     void addProposalOverlays(std::vector<Overlay> &overlays);
     void addLiveOverlay(std::vector<Overlay> &overlays, TextSpan span, QString settled, Source source);
+    bool showDraft(std::vector<Overlay> overlays);
     bool show(ShownText next);
     void replaceInDocument(TextSpan shown, QStringView text);
 
     // Typing (page_text_input.cpp)
     void onContentsChange(int position, int removed, int added);
+    [[nodiscard]] TextEdit typedWithin(qsizetype position, qsizetype added) const;
     void takeTyped(TextEdit typed);
     void refuse(const TextEdit &typed, const QString &reason);
     void watchAlt(const QEvent &event);
     void setEntropyHeld(bool held);
     void styleBlocks();
     void openGap();
-    [[nodiscard]] QString documentText() const;
+    [[nodiscard]] QString documentText() const; ///< all of it: too slow for each key of a long draft
+    [[nodiscard]] QString documentText(TextSpan span) const;
     [[nodiscard]] bool busyWithInput() const;
 
     // The caret (page_text_caret.cpp)
@@ -241,6 +244,8 @@ private:
     ShownText m_shown;
     std::int64_t m_shownVersion = 0;  ///< of the draft that m_shown is made of
     bool m_stale = false;             ///< must be refreshed before the next input
+    bool m_astray = true;             ///< the document may not be m_shown, letter by letter, until it is refreshed
+    bool m_overlaid = false;          ///< m_shown has overlays
     bool m_overtaken = false;         ///< what was typed is in the draft, but m_shown does not know where
     std::optional<Selection> m_moved; ///< where the selection belongs, since edits that m_shown does not have yet
     std::vector<Source> m_sources;

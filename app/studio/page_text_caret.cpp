@@ -24,6 +24,18 @@ qsizetype movedCaret(const ShownPlace &caret, const TextEdit &over)
     return over.span.start + std::min(at - over.span.start, over.text.size());
 }
 
+int wordsBegunIn(QStringView text, TextSpan span)
+{
+    int words = 0;
+    bool isInside = span.start > 0 && !text[span.start - 1].isSpace();
+    for (qsizetype i = span.start; i < std::min(span.end + 1, text.size()); ++i) {
+        const bool isLetter = !text[i].isSpace();
+        words += isLetter && !isInside ? 1 : 0;
+        isInside = isLetter;
+    }
+    return words;
+}
+
 QString asRawText(QStringView text)
 {
     QString raw = text.toString();

@@ -61,6 +61,9 @@ void PageText::attach(QQuickItem *textEdit)
     connect(textEdit, &QQuickItem::widthChanged, this, &PageText::marksChanged);
     connect(textEdit, &QQuickItem::heightChanged, this, &PageText::marksChanged);
     connect(Theme::create(nullptr, nullptr), &Theme::changed, this, &PageText::refreshSoon);
+    // Only what can be seen is drawn. A TextEdit turns this on by itself for long texts, but only for those that come
+    // by its text property.
+    textEdit->setFlag(QQuickItem::ItemObservesViewport);
     textEdit->installEventFilter(this);
     const auto watchWindow = [this](QQuickWindow *window) {
         if (m_altWindow)
@@ -72,6 +75,7 @@ void PageText::attach(QQuickItem *textEdit)
     watchWindow(textEdit->window());
     connect(textEdit, &QQuickItem::windowChanged, this, watchWindow);
     m_shown = {};
+    m_astray = true;
     refresh();
 }
 
@@ -143,6 +147,14 @@ QString PageText::documentText() const
     QString raw = m_document->toRawText();
     raw.replace(u'\n', QChar::ParagraphSeparator);
     return raw;
+}
+
+QString PageText::documentText(TextSpan span) const
+{
+    QTextCursor cursor(m_document);
+    cursor.setPosition(static_cast<int>(span.start));
+    cursor.setPosition(static_cast<int>(span.end), QTextCursor::KeepAnchor);
+    return cursor.selectedText();
 }
 
 bool PageText::busyWithInput() const
@@ -229,8 +241,7 @@ void PageText::onContentsChange(int position, int removed, int added)
                               std::max<qsizetype>(m_unstyled->end + added - removed, position + added)};
     if (m_applying)
         return;
-    const int caret = m_textEdit ? m_textEdit->property("cursorPosition").toInt() : 0;
-    TextEdit typed = typedBetween(asRawText(m_shown.text()), documentText(), std::max(caret, position + added));
+    TextEdit typed = typedWithin(position, added);
     if (typed.span.empty() && typed.text.isEmpty())
         return; // a change of looks
     takeTyped(std::move(typed));
@@ -239,18 +250,38 @@ void PageText::onContentsChange(int position, int removed, int added)
     QMetaObject::invokeMethod(this, &PageText::refresh, Qt::QueuedConnection);
 }
 
+/// What was typed, by what the text document says of where it changed.
+TextEdit PageText::typedWithin(qsizetype position, qsizetype added) const
+{
+    const qsizetype caret =
+        std::max<qsizetype>(m_textEdit ? m_textEdit->property("cursorPosition").toInt() : 0, position + added);
+    const qsizetype length = m_document->characterCount() - 1; // the last one is no letter, but counted among `added`
+    const TextSpan now{position, std::min(position + added, length)};
+    const qsizetype end = now.end + m_shown.text().size() - length; // behind it all is as it was
+    if (m_astray || end < position || end > m_shown.text().size())
+        return typedBetween(asRawText(m_shown.text()), documentText(), caret);
+    TextEdit typed = typedBetween(asRawText(QStringView(m_shown.text()).mid(position, end - position)),
+                                  documentText(now), caret - position);
+    typed.span = {typed.span.start + position, typed.span.end + position};
+    return typed;
+}
+
 void PageText::refuse(const TextEdit &typed, const QString &reason)
 {
     const Caret caret = caretAt(typed.span.start, ShownPlace::Lean::Before);
     m_moved = Selection{.anchor = caret, .cursor = caret};
+    m_astray = true; // the letters stand there until the refresh
     Q_EMIT refused(reason);
 }
 
 void PageText::takeTyped(TextEdit typed)
 {
-    if (!m_session)
+    if (!m_session) {
+        m_astray = true;
         return;
+    }
     typed.text.replace(QChar::ParagraphSeparator, u'\n');
+    m_astray = m_astray || typed.text.contains(QChar::ObjectReplacementCharacter);
     typed.text.replace(QChar::ObjectReplacementCharacter, u' ');
     TextEdit forDraft = typed;
     if (usesCrLf(m_session->draft().text()))
@@ -263,8 +294,16 @@ void PageText::takeTyped(TextEdit typed)
     const QScopeGuard done([this, wasApplying = m_applying] { m_applying = wasApplying; });
     m_applying = true;
     const bool isInStep = m_shownVersion == m_session->draft().version();
+    const QString &text = m_session->draft().text();
+    const int wordsBefore = isInStep && m_wordsVersion == m_shownVersion ? wordsBegunIn(text, edit->span) : -1;
     try {
         const editing::AppliedEdit applied = m_session->edit(m_window, m_shownVersion, *edit, true);
+        if (wordsBefore >= 0) { // not counted anew for each key
+            const qsizetype start = applied.edit.span.start;
+            m_words += wordsBegunIn(text, {start, start + applied.edit.text.size()}) - wordsBefore;
+            m_wordsVersion = applied.version;
+        }
+        m_astray = m_astray || applied.edit.text != edit->text;
         m_shown = m_shown.afterTyping(typed, *edit);
         m_shownVersion = applied.version;
         m_overtaken = m_overtaken || !isInStep;

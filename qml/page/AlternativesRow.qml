@@ -13,7 +13,7 @@ Row {
 
     required property TextEdit editor
     readonly property rect place: {
-        editor.text // moves with the text
+        editor.length // moves with the text, which a script had better not copy at each key
         editor.width
         return editor.positionToRectangle(Math.max(0, draft.page.alternativesEnd))
     }

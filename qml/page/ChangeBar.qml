@@ -12,7 +12,7 @@ Row {
     required property TextEdit editor
     readonly property DraftView draft: studio.draft
     readonly property rect place: {
-        editor.text
+        editor.length
         editor.width
         return editor.positionToRectangle(Math.max(0, draft.changeEnd))
     }

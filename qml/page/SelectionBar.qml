@@ -39,7 +39,7 @@ Rectangle {
     y: editor.y + place.y + place.height + 8
 
     readonly property rect place: {
-        editor.text // moves with the text
+        editor.length // moves with the text, which a script had better not copy at each key
         editor.width
         return editor.positionToRectangle(editor.selectionEnd)
     }
