@@ -14,6 +14,10 @@ DraftView::DraftView(QObject *parent) : QObject(parent)
 {
     connect(&m_page, &PageText::refused, this, &DraftView::problem);
     connect(&m_page, &PageText::marksChanged, this, &DraftView::changeMoved);
+    m_progressTimer.setSingleShot(true);
+    m_progressTimer.setTimerType(Qt::PreciseTimer);
+    m_progressTimer.setInterval(PageText::kFrameMs);
+    connect(&m_progressTimer, &QTimer::timeout, this, &DraftView::progressChanged);
 }
 
 void DraftView::attempt(const std::function<void()> &action)
@@ -42,7 +46,10 @@ void DraftView::setSession(DraftSession *session, editing::WindowId window)
         connect(m_session, &DraftSession::saveStateChanged, this, &DraftView::saveTextChanged);
         connect(m_session, &DraftSession::undoableChanged, this, &DraftView::undoableChanged);
         connect(m_session, &DraftSession::runChanged, this, &DraftView::onRunChanged);
-        connect(m_session, &DraftSession::frameReady, this, &DraftView::progressChanged);
+        connect(m_session, &DraftSession::frameReady, this, [this] {
+            if (!m_progressTimer.isActive())
+                m_progressTimer.start();
+        });
         connect(m_session, &DraftSession::proposalChanged, this, &DraftView::onProposalChanged);
         connect(
             m_session, &DraftSession::pieceSettled, this, [this](const QString &, const editing::SettledPiece &piece) {

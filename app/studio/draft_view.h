@@ -10,6 +10,7 @@
 #include <QPointer>
 #include <QString>
 #include <QStringList>
+#include <QTimer>
 #include <QVariantList>
 #include <QtQml/qqmlregistration.h>
 
@@ -175,6 +176,7 @@ private:
     QString m_lastRun; ///< for `again`
     QString m_announcement;
     std::optional<PageText::ChangePlace> m_current;
+    QTimer m_progressTimer; ///< what steps change is shown at the page's pace, however fast they come
 };
 
 } // namespace palimpsest::studio

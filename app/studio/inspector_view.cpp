@@ -3,6 +3,8 @@
 
 #include "app/studio/inspector_view.h"
 
+#include "app/studio/page_text.h"
+
 #include <algorithm>
 
 namespace palimpsest::studio {
@@ -33,6 +35,10 @@ InspectorView::InspectorView(QObject *parent) : QObject(parent)
     m_curvesTimer.setSingleShot(true);
     m_curvesTimer.setInterval(kCurvesEveryMs);
     connect(&m_curvesTimer, &QTimer::timeout, this, &InspectorView::refreshCurves);
+    m_frameTimer.setSingleShot(true);
+    m_frameTimer.setTimerType(Qt::PreciseTimer);
+    m_frameTimer.setInterval(PageText::kFrameMs);
+    connect(&m_frameTimer, &QTimer::timeout, this, &InspectorView::frameChanged);
 }
 
 void InspectorView::setSession(DraftSession *session)
@@ -112,7 +118,8 @@ void InspectorView::onFrame(const QString &run, int lane)
     m_wantedStep = step();
     if (!m_curvesTimer.isActive())
         m_curvesTimer.start();
-    Q_EMIT frameChanged();
+    if (!m_frameTimer.isActive())
+        m_frameTimer.start();
 }
 
 void InspectorView::refreshCurves()

@@ -119,6 +119,7 @@ private:
     int m_settledCanvas = -1; ///< -1 = not known
     QTimer m_playTimer;
     QTimer m_curvesTimer;
+    QTimer m_frameTimer; ///< what steps change is shown at the page's pace, however fast they come
 };
 
 } // namespace palimpsest::studio

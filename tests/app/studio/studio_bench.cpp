@@ -59,7 +59,7 @@ void Gate::wait()
 bool Gate::isWaitedFor()
 {
     const std::lock_guard lock(m_mutex);
-    return m_waiting > 0;
+    return m_waiting > 0 && m_passes == 0; // one that may go on has not woken up yet
 }
 
 void StudioScript::answer(const QString &text)
