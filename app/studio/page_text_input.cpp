@@ -298,12 +298,13 @@ void PageText::takeTyped(TextEdit typed)
     const int wordsBefore = isInStep && m_wordsVersion == m_shownVersion ? wordsBegunIn(text, edit->span) : -1;
     try {
         const editing::AppliedEdit applied = m_session->edit(m_window, m_shownVersion, *edit, true);
-        if (wordsBefore >= 0) { // not counted anew for each key
+        // Not counted anew for each key, unless somebody has asked for them meanwhile.
+        if (wordsBefore >= 0 && m_wordsVersion != applied.version && applied.edit.span == edit->span) {
             const qsizetype start = applied.edit.span.start;
             m_words += wordsBegunIn(text, {start, start + applied.edit.text.size()}) - wordsBefore;
             m_wordsVersion = applied.version;
         }
-        m_astray = m_astray || applied.edit.text != edit->text;
+        m_astray = m_astray || applied.edit != *edit; // letters that no draft takes, or half of one
         m_shown = m_shown.afterTyping(typed, *edit);
         m_shownVersion = applied.version;
         m_overtaken = m_overtaken || !isInStep;
