@@ -20,7 +20,7 @@ namespace palimpsest::test {
 /// A desk over a fake whose steps wait at a gate, so that the test says how far things go.
 struct DeskBench
 {
-    explicit DeskBench(DeskSettings settings, FakeModel model = settlingModel(64))
+    explicit DeskBench(const DeskSettings &settings, FakeModel model = settlingModel(64))
     {
         log->beforeDenoise = [this](std::span<const DenoiseJob>) {
             gate.pass();

@@ -32,6 +32,7 @@ public:
         winsize size{.ws_row = 24, .ws_col = 80, .ws_xpixel = 0, .ws_ypixel = 0};
         arguments.insert(arguments.begin(), PALIMPSEST_BINARY_DIR "/bin/palimpsest");
         std::vector<char *> pointers;
+        pointers.reserve(arguments.size() + 1);
         for (std::string &argument : arguments)
             pointers.push_back(argument.data());
         pointers.push_back(nullptr);

@@ -74,7 +74,7 @@ void TestRequestDesk::positionsTellWhatComesBefore()
     QCOMPARE(tickets[2].queuePosition(), 3);
     {
         std::unique_lock lock(mutex);
-        changed.wait(lock, [&] { return !told["b0"].empty() && told["a3"].size() >= 1 && told["a3"].back() == 3; });
+        changed.wait(lock, [&] { return !told["b0"].empty() && !told["a3"].empty() && told["a3"].back() == 3; });
         QCOMPARE(told["b0"].front(), 1);
     }
     tickets[0].cancel();
@@ -166,6 +166,7 @@ void TestRequestDesk::manyThreadsAtOnce()
     std::atomic<int> accepted = 0;
     std::atomic<int> ended = 0;
     std::vector<std::thread> threads;
+    threads.reserve(kThreads);
     for (int thread = 0; thread < kThreads; ++thread) {
         threads.emplace_back([&, thread] {
             std::mt19937 random(static_cast<unsigned>(thread));

@@ -72,7 +72,7 @@ void encode(benchmark::State &state, const std::string &text)
     if (tokenizer == nullptr)
         return;
     std::size_t tokens = 0;
-    for (auto _ : state) {
+    while (state.KeepRunning()) {
         tokens = tokenizer->encode(text, SpecialTokens::PlainText).size();
         benchmark::DoNotOptimize(tokens);
     }
@@ -102,7 +102,7 @@ void decodeEnglish(benchmark::State &state)
         return;
     const std::string text = english();
     const std::vector<TokenId> ids = tokenizer->encode(text, SpecialTokens::PlainText);
-    for (auto _ : state)
+    while (state.KeepRunning())
         benchmark::DoNotOptimize(tokenizer->decode(ids, DecodeSpecial::Keep));
     state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(text.size()));
 }
@@ -111,7 +111,7 @@ void load(benchmark::State &state)
 {
     if (tokenizerOf(state) == nullptr)
         return;
-    for (auto _ : state)
+    while (state.KeepRunning())
         benchmark::DoNotOptimize(Tokenizer::load(pathOf(state.range(0))));
 }
 

@@ -56,8 +56,8 @@ void TestCheckpointFaults::damagedModels_data()
 {
     QTest::addColumn<BreakModel>("damage");
     QTest::addColumn<Complaint>("complaint");
-    const auto row = [](const char *name, BreakModel damage, Complaint complaint) {
-        QTest::newRow(name) << std::move(damage) << std::move(complaint);
+    const auto row = [](const char *name, const BreakModel &damage, const Complaint &complaint) {
+        QTest::newRow(name) << damage << complaint;
     };
     using enum ErrorKind;
 

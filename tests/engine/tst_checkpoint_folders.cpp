@@ -87,10 +87,10 @@ void TestCheckpointFolders::damagedFolders_data()
 {
     QTest::addColumn<BreakFolder>("damage");
     QTest::addColumn<Complaint>("complaint");
-    const auto row = [](const char *name, BreakFolder damage, Complaint complaint) {
-        QTest::newRow(name) << std::move(damage) << std::move(complaint);
+    const auto row = [](const char *name, const BreakFolder &damage, const Complaint &complaint) {
+        QTest::newRow(name) << damage << complaint;
     };
-    const auto write = [](const char *name, std::string content) {
+    const auto write = [](const char *name, const std::string &content) {
         return [name, content](const fs::path &folder) {
             test::writeFile(folder / name, content);
         };

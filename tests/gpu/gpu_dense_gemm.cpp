@@ -5,6 +5,7 @@
 #include "kernels/dense_gemm.h"
 #include "kernels/dense_gemm_variants.h"
 
+#include <bit>
 #include <functional>
 
 using namespace palimpsest;
@@ -168,7 +169,8 @@ void run(const Case &shape, GemmEpilogue epilogue, WeightLayout layout, int part
     const auto part = limited.host(what);
     for (std::size_t i = 0; i < part.size(); ++i) {
         const bool wanted = static_cast<std::int32_t>(i % count / width) < active;
-        if (wanted ? std::memcmp(&part[i], &found[i], 4) != 0 : !std::isnan(part[i])) {
+        if (wanted ? std::bit_cast<std::uint32_t>(part[i]) != std::bit_cast<std::uint32_t>(found[i])
+                   : !std::isnan(part[i])) {
             fail(what + ": active rows");
             break;
         }

@@ -152,7 +152,7 @@ void checkSort(const Shape &shape, const Result &result)
     requireSameBits(result.slots, wanted, "order of the slots at " + std::to_string(shape.tokens) + " tokens");
     std::vector<std::int32_t> offsets(static_cast<std::size_t>(shape.experts + 1));
     for (const std::int32_t expert : result.experts)
-        ++offsets[static_cast<std::size_t>(expert + 1)];
+        ++offsets[static_cast<std::size_t>(expert) + 1];
     std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
     requireSameBits(result.offsets, offsets, "offsets at " + std::to_string(shape.tokens) + " tokens");
 }

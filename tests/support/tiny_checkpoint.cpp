@@ -53,7 +53,7 @@ public:
     }
 
     /// Values of mean +- spread, uniformly. (std::uniform_real_distribution differs between libraries.)
-    void add(const std::string &name, std::vector<std::int64_t> shape, float mean, float spread)
+    void add(const std::string &name, const std::vector<std::int64_t> &shape, float mean, float spread)
     {
         TinyTensor tensor{m_dtype, shape, {}};
         for (std::int64_t i = elementCount(shape); i > 0; --i) {
@@ -74,7 +74,7 @@ public:
 
     void addNorm(const std::string &name, std::int64_t size) { add(name, {size}, 1.0F, 0.2F); }
 
-    void addNibbles(const std::string &name, std::vector<std::int64_t> shape)
+    void addNibbles(const std::string &name, const std::vector<std::int64_t> &shape)
     {
         TinyTensor tensor{"U8", shape, {}};
         for (std::int64_t i = elementCount(shape); i > 0; --i)
@@ -173,7 +173,7 @@ nlohmann::json tinyConfig()
 
 } // namespace
 
-TinyTensor TinyTensor::ofHalves(std::string dtype, std::vector<std::int64_t> shape, std::uint16_t fill)
+TinyTensor TinyTensor::ofHalves(std::string dtype, const std::vector<std::int64_t> &shape, std::uint16_t fill)
 {
     TinyTensor tensor{std::move(dtype), std::move(shape), {}};
     for (std::int64_t i = elementCount(tensor.shape); i > 0; --i)
@@ -181,7 +181,7 @@ TinyTensor TinyTensor::ofHalves(std::string dtype, std::vector<std::int64_t> sha
     return tensor;
 }
 
-TinyTensor TinyTensor::ofBytes(std::vector<std::int64_t> shape, std::uint8_t fill)
+TinyTensor TinyTensor::ofBytes(const std::vector<std::int64_t> &shape, std::uint8_t fill)
 {
     const auto count = static_cast<std::size_t>(elementCount(shape));
     return {"U8", std::move(shape), std::vector<std::uint8_t>(count, fill)};

@@ -12,6 +12,7 @@
 
 #include <QTest>
 
+#include <ranges>
 #include <set>
 
 using namespace palimpsest;
@@ -259,9 +260,9 @@ void TestCanvasView::changesGoAroundLocks()
     const std::vector<TextEdit> edits = changesAround({lock}, original, revised);
     QCOMPARE(withEdits(original, edits), expected);
     TextSpan now = lock;
-    for (auto edit = edits.rbegin(); edit != edits.rend(); ++edit) {
-        QVERIFY(!touches(*edit, lock));
-        now = moved(now, *edit);
+    for (const TextEdit &edit : edits | std::views::reverse) {
+        QVERIFY(!touches(edit, lock));
+        now = moved(now, edit);
     }
     QCOMPARE(withEdits(original, edits).mid(now.start, now.length()), original.mid(lock.start, lock.length()));
 }
@@ -295,7 +296,8 @@ void TestCanvasView::storedProposalsFindTheirPlace()
     proposal.origin.amount = NoiseAmount::Light;
     proposal.origin.sampler.tMax = 0.9;
     proposal.note = QStringLiteral("note");
-    proposal = withChanges(std::move(proposal), {proposal.original, {}});
+    const QString original = proposal.original;
+    proposal = withChanges(std::move(proposal), {original, {}});
     const std::optional<Proposal> read = fromStored(toStored(proposal, proposal.original), text);
     QVERIFY(read.has_value());
     QCOMPARE(read->state, state);

@@ -12,6 +12,15 @@ namespace palimpsest::gpu_check {
 
 namespace {
 
+/// Words with blanks between them.
+template <typename... Words>
+std::string joined(const std::string &first, const Words &...others)
+{
+    std::string text = first;
+    ((text += ' ', text += others), ...);
+    return text;
+}
+
 using cuda::Precision;
 using test::goldenJson;
 using test::GoldenTensors;
@@ -86,11 +95,10 @@ void checkEncoder(const std::string &name, const Bounds &bounds)
                     rowErrors(found, golden.floats(tensor), static_cast<std::size_t>(shape.kvHeads * shape.headDim));
                 worstMedian = std::max(worstMedian, quantile(errors, 0.5));
                 require(quantile(errors, 0.5) <= bounds.keys,
-                        name + " encoder " + tensor + ": median error " + std::to_string(quantile(errors, 0.5)));
+                        joined(name, "encoder", tensor, "median error", std::to_string(quantile(errors, 0.5))));
                 for (const auto &chunks : entry.at("chunks")) {
                     const auto pieces = encoded(*model, ids, chunks.at("sizes").get<std::vector<std::int64_t>>());
-                    requireSameBits(wholeCache(*model, *pieces, layer, keys), found,
-                                    name + " " + tensor + " in chunks");
+                    requireSameBits(wholeCache(*model, *pieces, layer, keys), found, joined(name, tensor, "in chunks"));
                 }
             }
         }
@@ -188,9 +196,9 @@ void checkLayers(cuda::CudaModel &model, Run &run, const GoldenTensors &golden, 
             mean += square / static_cast<double>(kept.size());
         std::printf("%s layer %d alone: relative rms error %.2g, %zu of %zu positions with other experts\n",
                     name.c_str(), static_cast<int>(layer), std::sqrt(mean), leftOut.size(), errors.size());
-        require(std::sqrt(mean) <= bounds.layer, name + " " + layerName + ": error of a layer alone");
+        require(std::sqrt(mean) <= bounds.layer, joined(name, layerName, "error of a layer alone"));
         require(static_cast<double>(leftOut.size()) <= kMostFlipped * static_cast<double>(errors.size()),
-                name + " " + layerName + ": too many positions with other experts");
+                joined(name, layerName, "too many positions with other experts"));
         input = wanted;
     }
 }
@@ -203,6 +211,7 @@ void checkDecoder(const std::string &fixture, const Bounds &bounds)
     const auto description = goldenJson("decoder/" + fixture + ".json");
     for (const auto &entry : description.at("cases")) {
         const std::string prefix = "n" + std::to_string(entry.at("prompt_length").get<std::int64_t>()) + ".";
+        const std::string label = joined(name, prefix);
         const auto sequence = encoded(*model, golden.ids(prefix + "prompt"));
         Run run;
         run.prefix = sequence.get();
@@ -211,10 +220,10 @@ void checkDecoder(const std::string &fixture, const Bounds &bounds)
         model->setTrace(&trace);
         run.canvas = golden.ids(prefix + "step1.canvas");
         step(*model, {&run, 1});
-        compareLogits(*model, trace, golden.floats(prefix + "step1.logits"), bounds, name + " " + prefix + "step1");
+        compareLogits(*model, trace, golden.floats(prefix + "step1.logits"), bounds, label + "step1");
         run.canvas = golden.ids(prefix + "step2.canvas");
         step(*model, {&run, 1});
-        compareLogits(*model, trace, golden.floats(prefix + "step2.logits"), bounds, name + " " + prefix + "step2");
+        compareLogits(*model, trace, golden.floats(prefix + "step2.logits"), bounds, label + "step2");
         model->setTrace(nullptr);
         if (!entry.contains("traced"))
             continue;
@@ -222,7 +231,7 @@ void checkDecoder(const std::string &fixture, const Bounds &bounds)
                                       static_cast<std::size_t>(model->config().hiddenSize));
         std::printf("%s %sstep2 input: relative error median %.2g, worst %.2g\n", name.c_str(), prefix.c_str(),
                     quantile(errors, 0.5), quantile(errors, 1.0));
-        require(quantile(errors, 0.5) <= bounds.input, name + " " + prefix + "step2.input");
+        require(quantile(errors, 0.5) <= bounds.input, label + "step2.input");
         bringContext(*model, *sequence, fixture, golden.ids(prefix + "prompt"));
         checkLayers(*model, run, golden, prefix, bounds, name);
     }

@@ -61,6 +61,7 @@ std::vector<RowSample> onDevice(const Logits &logits, float temperature, const N
 std::vector<float> entropiesOf(const std::vector<RowSample> &samples)
 {
     std::vector<float> entropies;
+    entropies.reserve(samples.size());
     for (const RowSample &sample : samples)
         entropies.push_back(sample.entropyNats);
     return entropies;
