@@ -13,6 +13,9 @@
 #include <QTest>
 #include <QtQml/qqmlextensionplugin.h>
 
+#include <algorithm>
+#include <ranges>
+
 Q_IMPORT_QML_PLUGIN(Palimpsest_StudioPlugin)
 Q_IMPORT_QML_PLUGIN(PalimpsestPlugin)
 
@@ -33,8 +36,8 @@ bool visitItems(QQuickItem *root, const std::function<bool(QQuickItem *)> &visit
         return false;
     QList<QQuickItem *> children = root->childItems();
     std::stable_sort(children.begin(), children.end(), [](QQuickItem *a, QQuickItem *b) { return a->z() > b->z(); });
-    for (auto child = children.rbegin(); child != children.rend(); ++child) {
-        if (visitItems(*child, visit))
+    for (QQuickItem *child : children | std::views::reverse) {
+        if (visitItems(child, visit))
             return true;
     }
     return visit(root);

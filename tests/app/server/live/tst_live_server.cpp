@@ -241,17 +241,19 @@ void TestLiveServer::windowsThatVanishLeaveNothingBehind()
 {
     DemoServer server;
     {
+        constexpr int kWindows = 6;
         std::vector<std::unique_ptr<LiveClient>> clients;
-        for (int i = 0; i < 6; ++i)
+        clients.reserve(kWindows);
+        for (int i = 0; i < kWindows; ++i)
             clients.push_back(std::make_unique<LiveClient>(server.url()));
         const QString document = clients.front()->openNew(kLetter);
         for (const auto &client : clients)
             client->reopen(document);
         clients.front()->demand(
             "run.start", {{"document", document}, {"version", 0}, {"action", "proofread"}, {"start", 0}, {"end", 0}});
-        for (std::size_t i = 0; i < clients.size(); ++i) {
-            clients[i]->waitFor("frame");
-            clients[i]->socket().abort(); // one after the other, in the middle of the run
+        for (const auto &client : clients) {
+            client->waitFor("frame");
+            client->socket().abort(); // one after the other, in the middle of the run
         }
     }
     QTRY_COMPARE_WITH_TIMEOUT(server.figures().webSockets, 0, kPatienceMs);

@@ -135,6 +135,7 @@ void TestLiveTogether::randomEditsConverge()
     LiveClient maker(fixture.url());
     const QString document = maker.openNew(QStringLiteral("Some words to begin with."));
     std::vector<std::unique_ptr<RandomWriter>> writers;
+    writers.reserve(static_cast<std::size_t>(windows));
     for (int i = 0; i < windows; ++i)
         writers.push_back(
             std::make_unique<RandomWriter>(fixture.url(), document, 100 * seed + static_cast<unsigned>(i)));

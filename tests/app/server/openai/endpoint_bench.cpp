@@ -189,7 +189,7 @@ Assembled assemble(const std::vector<Json> &chunks, int choice)
             all.roles += delta.contains("role") ? 1 : 0;
             if (delta.contains("content") && !delta["content"].is_null()) {
                 all.content += delta["content"].get<std::string>();
-                all.contentChunks += delta["content"] == "" ? 0 : 1;
+                all.contentChunks += delta["content"].get_ref<const std::string &>().empty() ? 0 : 1;
             }
             if (delta.contains("reasoning_content"))
                 all.thoughts += delta["reasoning_content"].get<std::string>();

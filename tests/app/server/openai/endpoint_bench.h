@@ -23,8 +23,8 @@
 /// QCOMPARE for JSON, and for whatever becomes JSON: Qt's own cannot tell which of its types is meant.
 #define COMPARE_JSON(actual, expected)                                                                                 \
     do {                                                                                                               \
-        const palimpsest::test::Json foundJson(actual);                                                                \
-        const palimpsest::test::Json wantedJson(expected);                                                             \
+        const palimpsest::test::Json &foundJson = (actual);                                                            \
+        const palimpsest::test::Json &wantedJson = (expected);                                                         \
         const std::string difference = foundJson.dump() + " is not " + wantedJson.dump();                              \
         if (!QTest::qVerify(foundJson == wantedJson, #actual " == " #expected, difference.c_str(), __FILE__,           \
                             __LINE__))                                                                                 \

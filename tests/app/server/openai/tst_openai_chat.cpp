@@ -87,7 +87,7 @@ void TestOpenAiChat::answersInTheShapeThatClientsExpect()
 void TestOpenAiChat::streamsInOrderF045F050F059()
 {
     const std::string text = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen";
-    EndpointBench bench([&text](const ScriptInput &) -> std::string { return text; });
+    EndpointBench bench([&text](const ScriptInput &) { return std::string(text); });
     const RawAnswer answer =
         bench.post(kChat, chatBody("count", {{"stream", true}, {"stream_options", {{"include_usage", true}}}}));
     COMPARE_JSON(answer.field("content-type"), "text/event-stream; charset=utf-8");

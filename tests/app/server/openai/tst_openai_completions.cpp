@@ -149,7 +149,7 @@ void TestOpenAiCompletions::olderLogprobs()
 void TestOpenAiCompletions::streamsCompletions()
 {
     const std::string text = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen";
-    EndpointBench bench([&text](const ScriptInput &) -> std::string { return text; });
+    EndpointBench bench([&text](const ScriptInput &) { return std::string(text); });
     const RawAnswer answer = bench.post(
         kCompletions, completionBody("x", {{"stream", true}, {"stream_options", {{"include_usage", true}}}}));
     QVERIFY(answer.body.ends_with("data: [DONE]\n\n"));
@@ -243,7 +243,7 @@ void TestOpenAiCompletions::inputsReachTheModelF055()
 void TestOpenAiCompletions::responseEventsInOrder()
 {
     const std::string text = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen";
-    EndpointBench bench([&text](const ScriptInput &) -> std::string { return text; });
+    EndpointBench bench([&text](const ScriptInput &) { return std::string(text); });
     const std::vector<Json> events = responseEvents(bench, responseBody("x"));
     QCOMPARE(typesOf(events), (std::vector<std::string>{"created", "in_progress", "output_item.added",
                                                         "content_part.added", "output_text.delta", "output_text.done",

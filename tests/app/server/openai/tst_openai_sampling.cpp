@@ -75,7 +75,7 @@ void TestOpenAiSampling::tokenLimitsAreExactF007F034()
     std::string text;
     for (int i = 0; i < 60; ++i)
         text += " 漢 word";
-    EndpointBench bench([&text](const ScriptInput &) -> std::string { return text; });
+    EndpointBench bench([&text](const ScriptInput &) { return std::string(text); });
     const Json more = Json::parse(limits.toStdString());
     const Json whole = bench.json(kChat, chatBody("count", more));
     const int used = whole.at("usage").at("completion_tokens").get<int>();
@@ -156,7 +156,7 @@ void TestOpenAiSampling::seedsF004F005()
 void TestOpenAiSampling::logprobsAreNumbersAndListsF043()
 {
     const std::string text = "one two 漢 three four five six seven eight nine ten eleven twelve thirteen fourteen";
-    EndpointBench bench([&text](const ScriptInput &) -> std::string { return text; });
+    EndpointBench bench([&text](const ScriptInput &) { return std::string(text); });
     for (const int top : {-1, 0, 5}) {
         Json more{{"logprobs", true}};
         if (top >= 0)

@@ -197,11 +197,13 @@ void TestOpenAiTraffic::togetherAsAloneF026()
     };
     constexpr int kRequests = 12;
     std::vector<std::string> alone;
+    alone.reserve(kRequests);
     for (int seed = 0; seed < kRequests; ++seed)
         alone.push_back(textOf(seed, bench.post(kChat, body(seed))));
     QCOMPARE(std::set<std::string>(alone.begin(), alone.end()).size(), std::size_t{kRequests});
     std::vector<std::string> together(kRequests);
     std::vector<std::thread> threads;
+    threads.reserve(kRequests);
     for (int seed = 0; seed < kRequests; ++seed) {
         threads.emplace_back(
             [&, seed] { together[static_cast<std::size_t>(seed)] = textOf(seed, bench.post(kChat, body(seed))); });
