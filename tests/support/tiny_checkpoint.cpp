@@ -173,7 +173,7 @@ nlohmann::json tinyConfig()
 
 } // namespace
 
-TinyTensor TinyTensor::ofHalves(std::string dtype, const std::vector<std::int64_t> &shape, std::uint16_t fill)
+TinyTensor TinyTensor::ofHalves(std::string dtype, std::vector<std::int64_t> shape, std::uint16_t fill)
 {
     TinyTensor tensor{std::move(dtype), std::move(shape), {}};
     for (std::int64_t i = elementCount(tensor.shape); i > 0; --i)
@@ -181,7 +181,7 @@ TinyTensor TinyTensor::ofHalves(std::string dtype, const std::vector<std::int64_
     return tensor;
 }
 
-TinyTensor TinyTensor::ofBytes(const std::vector<std::int64_t> &shape, std::uint8_t fill)
+TinyTensor TinyTensor::ofBytes(std::vector<std::int64_t> shape, std::uint8_t fill)
 {
     const auto count = static_cast<std::size_t>(elementCount(shape));
     return {"U8", std::move(shape), std::vector<std::uint8_t>(count, fill)};
