@@ -23,8 +23,8 @@
 /// QCOMPARE for JSON, and for whatever becomes JSON: Qt's own cannot tell which of its types is meant.
 #define COMPARE_JSON(actual, expected)                                                                                 \
     do {                                                                                                               \
-        const palimpsest::test::Json &foundJson = (actual);                                                            \
-        const palimpsest::test::Json &wantedJson = (expected);                                                         \
+        const auto foundJson = palimpsest::test::asJson(actual);                                                       \
+        const auto wantedJson = palimpsest::test::asJson(expected);                                                    \
         const std::string difference = foundJson.dump() + " is not " + wantedJson.dump();                              \
         if (!QTest::qVerify(foundJson == wantedJson, #actual " == " #expected, difference.c_str(), __FILE__,           \
                             __LINE__))                                                                                 \
@@ -34,6 +34,13 @@
 namespace palimpsest::test {
 
 using Json = nlohmann::json;
+
+/// A copy: what is compared may be a part of something that does not outlive the expression.
+template <typename Value>
+Json asJson(const Value &value)
+{
+    return value;
+}
 
 /// What a scripted model is asked.
 struct ScriptInput
