@@ -196,7 +196,7 @@ private:
     // Between session and page (page_text.cpp)
     void refresh();     ///< from the session, now
     void refreshSoon(); ///< at the next frame
-    void onEdited(const editing::AppliedEdit &edit, editing::EditCause cause);
+    void onEdited(const editing::AppliedEdit &applied, editing::EditCause cause);
     void collectOverlays(std::vector<Overlay> &overlays);
     void addPreviewOverlay(std::vector<Overlay> &overlays);
     void addRunOverlays(std::vector<Overlay> &overlays);
