@@ -122,6 +122,12 @@ std::optional<std::int64_t> freeDeviceBytes(const std::vector<fs::path> &moduleF
     return opened.module == nullptr ? std::nullopt : opened.module->freeBytes();
 }
 
+std::optional<std::int64_t> neededDeviceBytes(const Checkpoint &checkpoint, const std::vector<fs::path> &moduleFolders)
+{
+    const Opened opened = openModule(moduleFolders);
+    return opened.module == nullptr ? std::nullopt : std::optional(opened.module->neededBytes(checkpoint));
+}
+
 LoadedBackend loadBackend(std::shared_ptr<const Checkpoint> checkpoint, const BackendRequest &request,
                           const LoadProgress &progress)
 {

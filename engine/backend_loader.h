@@ -51,6 +51,11 @@ struct LoadedBackend
 /// not tell. Takes a moment and some of that memory: it sets the device up.
 [[nodiscard]] std::optional<std::int64_t> freeDeviceBytes(const std::vector<std::filesystem::path> &moduleFolders);
 
+/// Bytes of the device's memory that loading the model and one canvas without a context would take with CUDA; nothing
+/// where there is no module. Needs no device. Throws Error Unsupported where CUDA could not compute the model.
+[[nodiscard]] std::optional<std::int64_t> neededDeviceBytes(const Checkpoint &checkpoint,
+                                                            const std::vector<std::filesystem::path> &moduleFolders);
+
 /// Loads the model onto the chosen device. A module stays loaded until the program ends.
 ///
 /// Throws Error as the backends do; with Cuda also Backend, with the reason, where CUDA cannot be used. A failure in

@@ -23,13 +23,16 @@ struct BackendModule
     std::string (*whyUnusable)() = nullptr;
     /// Of the device's memory, what may be allocated now; nothing where it cannot be told. Sets the device up.
     std::optional<std::int64_t> (*freeBytes)() = nullptr;
+    /// Of the device's memory, what the model and one canvas without a context take. Needs no device. Throws Error
+    /// Unsupported where the device could not compute the model.
+    std::int64_t (*neededBytes)(const Checkpoint &checkpoint) = nullptr;
     /// Throws Error as the backend's own factory does.
     std::unique_ptr<Backend> (*make)(std::shared_ptr<const Checkpoint> checkpoint,
                                      const LoadProgress &progress) = nullptr;
 };
 
 /// Counts up when this file changes.
-inline constexpr int kBackendModuleAbi = 2;
+inline constexpr int kBackendModuleAbi = 3;
 
 /// The one symbol that a module exports: `extern "C" const BackendModule *palimpsestBackendModule()`.
 inline constexpr const char *kBackendModuleEntry = "palimpsestBackendModule";

@@ -18,8 +18,8 @@ namespace palimpsest::studio {
 
 namespace {
 
-/// Weights are repacked while they are loaded, and caches and canvases come on top (measured on the demo model and on
-/// random weights).
+/// For the CPU: weights are repacked while they are loaded, and caches and canvases come on top (measured on the demo
+/// model and on random weights).
 constexpr double kMemoryFactor = 1.25;
 constexpr std::int64_t kMemoryBase = 64LL << 20;
 /// What a step takes beyond its matrix products (README, "How fast it is").
@@ -41,17 +41,27 @@ double cpuSecondsAStep(const ModelConfig &config, int threads)
     return kTimesFloor * cli::floorMs(work, cli::measureProductRates(config, used)) / 1000.0;
 }
 
-void findDevice(const BackendRequest &request, ModelCheck &check)
+void findDevice(const Checkpoint &checkpoint, const BackendRequest &request, ModelCheck &check)
 {
+    check.neededBytes = kMemoryBase + static_cast<std::int64_t>(static_cast<double>(check.weightBytes) * kMemoryFactor);
     check.onCpu = request.device == DeviceChoice::Cpu;
     if (check.onCpu)
         return;
     check.whyNotCuda = whyNotCuda(request.moduleFolders).value_or("");
     check.onCpu = !check.whyNotCuda.empty();
-    if (!check.onCpu)
-        check.cardFreeBytes = freeDeviceBytes(request.moduleFolders);
-    else if (request.device == DeviceChoice::Cuda)
+    if (check.onCpu && request.device == DeviceChoice::Cuda)
         throw Error(ErrorKind::Backend, "CUDA cannot be used: " + check.whyNotCuda, "device");
+    if (check.onCpu)
+        return;
+    try {
+        check.neededBytes = neededDeviceBytes(checkpoint, request.moduleFolders).value_or(check.neededBytes);
+        check.cardFreeBytes = freeDeviceBytes(request.moduleFolders);
+    } catch (const Error &error) {
+        if (request.device == DeviceChoice::Cuda || error.kind() != ErrorKind::Unsupported)
+            throw;
+        check.whyNotCuda = error.what(); // loading it falls back to the CPU in the same way
+        check.onCpu = true;
+    }
 }
 
 } // namespace
@@ -94,8 +104,7 @@ ModelCheck checkModel(const ModelOptions &options, const CheckListener &listener
                      .secondsAStep = {},
                      .mostSteps = model.checkpoint->generationDefaults().maxDenoisingSteps,
                      .canvasLength = config.canvasLength};
-    check.neededBytes = kMemoryBase + static_cast<std::int64_t>(static_cast<double>(check.weightBytes) * kMemoryFactor);
-    findDevice(model.backend, check);
+    findDevice(*model.checkpoint, model.backend, check);
     if (check.onCpu && check.weightBytes >= kLargeModelBytes) {
         tell(CheckStage::Speed, {});
         check.secondsAStep = cpuSecondsAStep(config, model.backend.threads);

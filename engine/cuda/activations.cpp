@@ -82,6 +82,15 @@ LayerWidths widthsOf(const ModelConfig &config, const ActivationSizes &sizes)
 
 } // namespace
 
+std::int64_t activationRows(std::int64_t rows) noexcept
+{
+    constexpr std::int64_t kLeastRows = 256;
+    std::int64_t power = kLeastRows;
+    while (power < rows)
+        power *= 2;
+    return power;
+}
+
 RopeSets::RopeSets(const ModelConfig &config)
 {
     std::vector<const LayerConfig *> known;

@@ -30,6 +30,9 @@ struct ActivationSizes
     friend bool operator==(const ActivationSizes &, const ActivationSizes &) = default;
 };
 
+/// The rows that activations are laid out for when `rows` are wanted: a power of two, so that a few layouts serve all.
+[[nodiscard]] std::int64_t activationRows(std::int64_t rows) noexcept;
+
 /// Which rotations the layers share: those with the same head size, base and number of pairs.
 struct RopeSets
 {

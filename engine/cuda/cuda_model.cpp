@@ -4,6 +4,7 @@
 #include "engine/cuda/cuda_model.h"
 
 #include "engine/cuda/fp32_forward.h"
+#include "engine/cuda/memory_need.h"
 #include "engine/error.h"
 
 #include <algorithm>
@@ -32,15 +33,6 @@ std::int64_t contextBucket(std::int64_t positions)
     while (bucket < positions)
         bucket *= 2;
     return bucket;
-}
-
-std::int64_t powerOfTwo(std::int64_t rows)
-{
-    constexpr std::int64_t kLeastRows = 256;
-    std::int64_t power = kLeastRows;
-    while (power < rows)
-        power *= 2;
-    return power;
 }
 
 } // namespace
@@ -82,12 +74,8 @@ CudaModel::CudaModel(std::shared_ptr<const Checkpoint> checkpoint, CudaBackendSe
 void CudaModel::load(const LoadProgress &progress)
 {
     m_state = std::make_unique<State>(m_device, m_config, m_precision);
-    // What one canvas takes without a context; the context's own pages come on top as it grows.
-    const ActivationSizes least{
-        .rows = powerOfTwo(m_config.canvasLength), .sequences = 1, .canvasRows = m_config.canvasLength};
-    const std::int64_t working = layOutActivations(m_config, m_precision, least, nullptr).bytes;
-    m_state->weights = uploadWeights(*m_checkpoint, m_device, working, progress);
-    ensureActivations(least);
+    m_state->weights = uploadWeights(*m_checkpoint, m_device, memoryNeed(*m_checkpoint, m_precision), progress);
+    ensureActivations(leastActivations(m_config));
     m_device->synchronise();
 }
 
@@ -194,7 +182,7 @@ bool CudaModel::encode(Sequence &sequence, std::span<const TokenId> ids, std::st
 void CudaModel::encodeChunk(CudaSequence &sequence, std::span<const TokenId> ids)
 {
     const std::int64_t rows = std::ssize(ids);
-    ensureActivations({.rows = powerOfTwo(rows), .sequences = 0, .canvasRows = 0});
+    ensureActivations({.rows = activationRows(rows), .sequences = 0, .canvasRows = 0});
     sequence.reserve(rows);
     const StepShape shape{.sequences = 1, .rowStride = rows, .mostCached = contextBucket(sequence.length())};
     m_state->inputs.begin(shape, 0);
@@ -240,7 +228,8 @@ StepShape CudaModel::prepareStep(std::span<const DenoiseJob> jobs)
     if (shape.rowStride < m_config.canvasLength)
         shape.rowStride = std::min(m_config.canvasLength, roundedUp(shape.rowStride, kCanvasGranule));
     shape.mostCached = contextBucket(shape.mostCached);
-    ensureActivations({.rows = powerOfTwo(shape.rows()), .sequences = shape.sequences, .canvasRows = shape.rowStride});
+    ensureActivations(
+        {.rows = activationRows(shape.rows()), .sequences = shape.sequences, .canvasRows = shape.rowStride});
 
     StepInputs &inputs = m_state->inputs;
     inputs.begin(shape, biasCount);

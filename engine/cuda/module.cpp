@@ -4,6 +4,7 @@
 #include "engine/backend_module.h"
 #include "engine/cuda/cuda_backend.h"
 #include "engine/cuda/device.h"
+#include "engine/cuda/memory_need.h"
 
 namespace {
 
@@ -11,6 +12,11 @@ std::unique_ptr<palimpsest::Backend> make(std::shared_ptr<const palimpsest::Chec
                                           const palimpsest::LoadProgress &progress)
 {
     return palimpsest::cuda::makeCudaBackend(std::move(checkpoint), {}, progress);
+}
+
+std::int64_t neededBytes(const palimpsest::Checkpoint &checkpoint)
+{
+    return palimpsest::cuda::memoryNeed(checkpoint, palimpsest::cuda::Precision::Automatic).totalBytes();
 }
 
 } // namespace
@@ -21,6 +27,7 @@ extern "C" __attribute__((visibility("default"))) const palimpsest::BackendModul
                                                        .build = PALIMPSEST_BUILD_ID,
                                                        .whyUnusable = palimpsest::cuda::whyUnusable,
                                                        .freeBytes = palimpsest::cuda::freeDeviceBytes,
+                                                       .neededBytes = neededBytes,
                                                        .make = make};
     return &kModule;
 }

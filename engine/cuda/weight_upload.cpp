@@ -21,14 +21,14 @@ std::string mebibytes(std::int64_t bytes)
     return std::to_string((bytes + (std::int64_t{1} << 20) - 1) >> 20) + " MiB";
 }
 
-void requireRoom(Device &device, std::int64_t weightBytes, std::int64_t workingBytes)
+void requireRoom(Device &device, const MemoryNeed &need)
 {
     const std::int64_t available = device.freeBytes();
-    if (weightBytes + workingBytes > available)
+    if (need.totalBytes() > available)
         throw Error(ErrorKind::OutOfMemory,
-                    device.name() + ": too little free memory for the model: " + mebibytes(weightBytes + workingBytes) +
-                        " needed (" + mebibytes(weightBytes) + " of them weights), " + std::to_string(available >> 20) +
-                        " MiB free");
+                    device.name() + ": too little free memory for the model: " + mebibytes(need.totalBytes()) +
+                        " needed (" + mebibytes(need.weightBytes) + " of them weights), " +
+                        std::to_string(available >> 20) + " MiB free");
 }
 
 class Upload
@@ -180,14 +180,13 @@ private:
 
 } // namespace
 
-DeviceWeights uploadWeights(const Checkpoint &checkpoint, const std::shared_ptr<Device> &device,
-                            std::int64_t workingBytes, const LoadProgress &progress)
+DeviceWeights uploadWeights(const Checkpoint &checkpoint, const std::shared_ptr<Device> &device, const MemoryNeed &need,
+                            const LoadProgress &progress)
 {
-    const std::int64_t bytes = layOutWeights(checkpoint, nullptr).bytes;
-    requireRoom(*device, bytes, workingBytes + Staging::kDeviceBytes);
+    requireRoom(*device, need);
     checkpoint.checkUnchanged();
     DeviceWeights made;
-    made.memory = DeviceBuffer(device, bytes, "the weights");
+    made.memory = DeviceBuffer(device, need.weightBytes, "the weights");
     const WeightLayout layout = layOutWeights(checkpoint, made.memory.as<std::byte>());
     Upload(checkpoint, device, layout, progress).run();
     made.pointers = layout.pointers;

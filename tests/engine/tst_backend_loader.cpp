@@ -38,6 +38,7 @@ private Q_SLOTS:
     void refusesCudaThatWasAskedFor();
     void saysWhatIsWrongWithAModule();
     void theModuleOfThisBuildAnswers();
+    void theModuleTellsWhatAModelNeeds();
     void cancellingIsNotAReasonToFallBack();
     void foldersOfTheEnvironmentComeFirst();
 };
@@ -90,6 +91,7 @@ void TestBackendLoader::saysWhatIsWrongWithAModule()
     QVERIFY(problem.has_value());
     QVERIFY2(problem->starts_with("the CUDA module cannot be loaded: "), problem->c_str());
     QVERIFY(!freeDeviceBytes({pathOf(folder)}).has_value());
+    QVERIFY(!neededDeviceBytes(*tinyModel(), {pathOf(folder)}).has_value());
     const LoadedBackend loaded =
         loadBackend(tinyModel(), {.device = DeviceChoice::Auto, .threads = 1, .moduleFolders = {pathOf(folder)}});
     QCOMPARE(loaded.backend->info().kind, std::string("cpu"));
@@ -114,6 +116,15 @@ void TestBackendLoader::theModuleOfThisBuildAnswers()
     const std::optional<std::int64_t> freeBytes = freeDeviceBytes({folder});
     QCOMPARE(freeBytes.has_value(), !problem.has_value());
     QVERIFY(freeBytes.value_or(1) > 0);
+}
+
+void TestBackendLoader::theModuleTellsWhatAModelNeeds()
+{
+    const std::filesystem::path folder = std::filesystem::path(PALIMPSEST_BINARY_DIR) / "lib" / "palimpsest";
+    const auto model = tinyModel();
+    const std::optional<std::int64_t> needed = neededDeviceBytes(*model, {folder});
+    QCOMPARE(needed.has_value(), std::filesystem::exists(folder / "palimpsest_cuda.so")); // with a device or without
+    QVERIFY(needed.value_or(model->weightBytes() + 1) > model->weightBytes());
 }
 
 void TestBackendLoader::cancellingIsNotAReasonToFallBack()

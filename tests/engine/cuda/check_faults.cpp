@@ -4,6 +4,7 @@
 #include "tests/engine/cuda/model_runs.h"
 #include "tests/gpu/gpu_check.h"
 
+#include "engine/cuda/memory_need.h"
 #include "engine/error.h"
 
 #include <nlohmann/json.hpp>
@@ -84,6 +85,9 @@ void loadingIsRefused()
     ok(cudaMemGetInfo(&available, &total), "free memory");
     const std::int64_t told = cuda::freeDeviceBytes().value_or(0);
     require(told > 0 && told <= static_cast<std::int64_t>(total), "the free memory that people are told of");
+    const std::int64_t needed = cuda::memoryNeed(*checkpoint, cuda::Precision::Automatic).totalBytes();
+    require(needed > whole->info().weightBytes && needed < whole->info().weightBytes + (std::int64_t{1} << 30),
+            "the memory that people are told is needed");
     void *taken = nullptr;
     ok(cudaMalloc(&taken, available - (std::size_t{48} << 20U)), "take the memory");
     requireError([&] { (void)cuda::makeCudaBackend(checkpoint, {}); }, ErrorKind::OutOfMemory,
