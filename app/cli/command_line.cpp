@@ -130,12 +130,17 @@ int parseAndRun(int argc, const char *const *argv)
     const std::array commands{addProofreadCommand(program), addGenerateCommand(program), addEditCommand(program),
                               addFillCommand(program),      addTokensCommand(program),   addInspectCommand(program),
                               addBenchCommand(program),     addSynthCommand(program),    addServeCommand(program)};
-    const auto files = filesToOpen({argv + 1, argv + argc}, [&commands](std::string_view word) {
+    std::vector<std::string> words{argv + 1, argv + argc};
+    if (!words.empty() && (words.front() == "--verbose" || words.front() == "-v")) {
+        words.erase(words.begin()); // the one option that may stand before files
+        verbose = true;
+    }
+    const auto files = filesToOpen(words, [&commands](std::string_view word) {
         return std::any_of(commands.begin(), commands.end(),
                            [word](const Command &command) { return command.app->get_name() == word; });
     });
     if (files)
-        return runCommand([&files](CommandContext &context) { return startStudio(*files, context); }, false);
+        return runCommand([&](CommandContext &context) { return startStudio(*files, verbose, context); }, verbose);
     try {
         program.parse(argc, argv);
     } catch (const CLI::Success &request) { // --help or --version
@@ -147,7 +152,7 @@ int parseAndRun(int argc, const char *const *argv)
     const auto chosen =
         std::find_if(commands.begin(), commands.end(), [](const Command &command) { return command.app->parsed(); });
     if (chosen == commands.end()) // options alone
-        return runCommand([](CommandContext &context) { return startStudio({}, context); }, verbose);
+        return runCommand([verbose](CommandContext &context) { return startStudio({}, verbose, context); }, verbose);
     return runCommand(chosen->run, verbose);
 }
 

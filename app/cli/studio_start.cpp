@@ -23,9 +23,12 @@ std::filesystem::path studioProgram()
     return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "palimpsest-studio";
 }
 
-[[noreturn]] void become(const std::filesystem::path &program, const std::vector<std::string> &files)
+[[noreturn]] void become(const std::filesystem::path &program, const std::vector<std::string> &files, bool verbose)
 {
-    std::vector<std::string> arguments{program.string(), "--"};
+    std::vector<std::string> arguments{program.string()};
+    if (verbose)
+        arguments.emplace_back("--verbose");
+    arguments.emplace_back("--");
     arguments.insert(arguments.end(), files.begin(), files.end());
     std::vector<char *> pointers;
     for (std::string &argument : arguments)
@@ -58,12 +61,12 @@ bool hasDisplay()
     });
 }
 
-ExitCode startStudio(const std::vector<std::string> &files, CommandContext &context)
+ExitCode startStudio(const std::vector<std::string> &files, bool verbose, CommandContext &context)
 {
     const std::filesystem::path program = studioProgram();
     const bool isThere = ::access(program.c_str(), X_OK) == 0;
     if (isThere && hasDisplay())
-        become(program, files);
+        become(program, files, verbose);
     const std::string reason = isThere ? "there is no display" : "the desktop studio was not built";
     if (!files.empty()) {
         throw Error(ErrorKind::InvalidArgument,

@@ -22,7 +22,8 @@ filesToOpen(const std::vector<std::string> &arguments, const std::function<bool(
 [[nodiscard]] bool hasDisplay();
 
 /// What `palimpsest` alone does: becomes the desktop studio, which lies beside this program. Without a display, or
-/// where it was not built, the browser studio is served instead. Throws Error: files, and nowhere to show them.
-[[nodiscard]] ExitCode startStudio(const std::vector<std::string> &files, CommandContext &context);
+/// where it was not built, the browser studio is served instead. `verbose` goes on to the studio. Throws Error: files,
+/// and nowhere to show them.
+[[nodiscard]] ExitCode startStudio(const std::vector<std::string> &files, bool verbose, CommandContext &context);
 
 } // namespace palimpsest::cli

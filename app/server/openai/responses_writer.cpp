@@ -186,7 +186,7 @@ private:
             fields["content_index"] = 0;
         return fields;
     }
-    void pushAt(std::string_view type, Json more, bool inContent = true)
+    void pushAt(std::string_view type, const Json &more, bool inContent = true)
     {
         Json fields = place(inContent);
         fields.update(more);

@@ -132,7 +132,8 @@ void TestStudioProgram::opensFilesAndTakesThoseOfASecondStart()
     const QTemporaryDir home;
     Started first(home);
     // By way of `palimpsest FILE`, which becomes the studio.
-    first.start(QStringLiteral("palimpsest"), {writeFile(home, QStringLiteral("one.md"))});
+    first.start(QStringLiteral("palimpsest"), {QStringLiteral("--verbose"), writeFile(home, QStringLiteral("one.md"))});
+    QVERIFY2(first.says(QStringLiteral("the window stood after")), qPrintable(first.output()));
     QTRY_COMPARE_WITH_TIMEOUT(first.drafts(), std::size_t{1}, kPatienceMs);
     Started second(home);
     second.start(QStringLiteral("palimpsest-studio"), {writeFile(home, QStringLiteral("two.md"))});
@@ -141,7 +142,7 @@ void TestStudioProgram::opensFilesAndTakesThoseOfASecondStart()
 
     const QTemporaryDir other; // another profile is another studio
     Started third(other);
-    third.start(QStringLiteral("palimpsest-studio"), {QStringLiteral("--verbose")});
+    third.start(QStringLiteral("palimpsest"), {QStringLiteral("--verbose")});
     QVERIFY2(third.says(QStringLiteral("the window stood after")), qPrintable(third.output()));
 }
 
