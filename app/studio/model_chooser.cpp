@@ -94,28 +94,39 @@ void ModelChooser::check(const QString &folder)
 
 void ModelChooser::run(std::optional<std::string> model)
 {
-    const int number = ++m_number;
-    ModelOptions options = m_options;
-    options.model = std::move(model);
-    // The one before soon ends by itself; its answer has an old number. Assigning joins it, so it is asked to stop
-    // first, and waited for on the new thread.
-    m_thread.request_stop();
-    m_thread =
-        std::jthread([this, number, options, post = m_box.sender(),
-                      before = std::make_shared<std::jthread>(std::move(m_thread))](const std::stop_token &stop) {
-            *before = {};
-            try {
-                const ModelCheck check = checkModel(options, listener(number, stop));
-                post([this, number, check] { finish(number, check); });
-            } catch (const Error &error) {
-                const bool cancelled = error.kind() == ErrorKind::Backend && error.subject() == "cancelled";
-                post([this, number, cancelled, message = QString::fromUtf8(error.what())] {
-                    refuse(number, message, cancelled);
-                });
-            } catch (const std::exception &error) { // the thread's edge: nothing may leave it
-                post([this, number, message = QString::fromUtf8(error.what())] { refuse(number, message, false); });
-            }
-        });
+    ++m_number;
+    m_wanted = m_options;
+    m_wanted->model = std::move(model);
+    if (m_thread.joinable())
+        m_thread.request_stop(); // soon ends by itself, and begins this one; its answer has an old number
+    else
+        begin();
+}
+
+void ModelChooser::begin()
+{
+    const ModelOptions options = *std::exchange(m_wanted, std::nullopt);
+    m_thread = std::jthread([this, number = m_number, options, post = m_box.sender()](const std::stop_token &stop) {
+        try {
+            const ModelCheck check = checkModel(options, listener(number, stop));
+            post([this, number, check] { finish(number, check); });
+        } catch (const Error &error) {
+            const bool cancelled = error.kind() == ErrorKind::Backend && error.subject() == "cancelled";
+            post([this, number, cancelled, message = QString::fromUtf8(error.what())] {
+                refuse(number, message, cancelled);
+            });
+        } catch (const std::exception &error) { // the thread's edge: nothing may leave it
+            post([this, number, message = QString::fromUtf8(error.what())] { refuse(number, message, false); });
+        }
+    });
+}
+
+/// An answer is the last thing that a check's thread does.
+void ModelChooser::endCheck()
+{
+    m_thread = {};
+    if (m_wanted)
+        begin();
 }
 
 CheckListener ModelChooser::listener(int number, const std::stop_token &stop)
@@ -147,6 +158,7 @@ void ModelChooser::hear(int number, CheckStage stage, double progress)
 
 void ModelChooser::finish(int number, const ModelCheck &check)
 {
+    endCheck();
     if (number != m_number)
         return;
     m_check = check;
@@ -156,6 +168,7 @@ void ModelChooser::finish(int number, const ModelCheck &check)
 
 void ModelChooser::refuse(int number, const QString &message, bool cancelled)
 {
+    endCheck();
     if (number != m_number)
         return;
     m_problem = cancelled ? QString() : message;
@@ -166,6 +179,7 @@ void ModelChooser::refuse(int number, const QString &message, bool cancelled)
 void ModelChooser::cancel()
 {
     ++m_number;
+    m_wanted.reset();
     m_thread.request_stop();
     m_state = State::Idle;
     m_problem.clear();

@@ -14,7 +14,6 @@
 #include <QtQml/qqmlregistration.h>
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <stop_token>
 #include <thread>
@@ -82,7 +81,9 @@ Q_SIGNALS:
     void used(); ///< a model is being loaded now
 
 private:
-    void run(std::optional<std::string> model);
+    void run(std::optional<std::string> model); ///< checks it, as soon as the check before has given up
+    void begin();
+    void endCheck();
     [[nodiscard]] CheckListener listener(int number, const std::stop_token &stop);
     void hear(int number, CheckStage stage, double progress);
     void finish(int number, const ModelCheck &check);
@@ -104,6 +105,7 @@ private:
     QString m_inUse;  ///< the folder that was chosen last; "" = the demo model, or what the command line named
     QString m_before; ///< the one before it
     int m_number = 0; ///< of the check whose answer counts
+    std::optional<ModelOptions> m_wanted; ///< to be checked when the one before has ended
     PostBox m_box;
     std::jthread m_thread; ///< ends before all that it posts to
 };

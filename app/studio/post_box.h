@@ -16,8 +16,31 @@ namespace palimpsest::studio {
 /// the object that the calls are about.
 class PostBox
 {
+    struct State
+    {
+        std::mutex mutex;
+        http::CallQueue *queue = nullptr; ///< null when it is gone
+    };
+
 public:
     using Call = std::function<void()>;
+
+    class Sender
+    {
+    public:
+        void operator()(Call call) const
+        {
+            const std::lock_guard lock(m_state->mutex);
+            if (m_state->queue != nullptr)
+                m_state->queue->post(std::move(call));
+        }
+
+    private:
+        friend class PostBox;
+        explicit Sender(std::shared_ptr<State> state) : m_state(std::move(state)) {}
+
+        std::shared_ptr<State> m_state;
+    };
 
     PostBox() { m_state->queue = &m_queue; }
     ~PostBox()
@@ -28,22 +51,10 @@ public:
     PostBox(const PostBox &) = delete;
     PostBox &operator=(const PostBox &) = delete;
 
-    /// A function that any thread may call, also after the box has gone.
-    [[nodiscard]] std::function<void(Call)> sender() const
-    {
-        return [state = m_state](Call call) {
-            const std::lock_guard lock(state->mutex);
-            if (state->queue != nullptr)
-                state->queue->post(std::move(call));
-        };
-    }
+    /// What any thread may call, also after the box has gone.
+    [[nodiscard]] Sender sender() const { return Sender(m_state); }
 
 private:
-    struct State
-    {
-        std::mutex mutex;
-        http::CallQueue *queue = nullptr; ///< null when it is gone
-    };
     http::CallQueue m_queue;
     std::shared_ptr<State> m_state = std::make_shared<State>();
 };

@@ -92,15 +92,17 @@ void Studio::connectModel()
     connect(&m_inspector, &InspectorView::frameChanged, this,
             [this] { m_draft.page()->setPreview(m_inspector.preview()); });
     connect(&m_draft, &DraftView::historyLeft, &m_inspector, &InspectorView::follow);
-    const auto tellFailure = [this, told = QString()]() mutable {
-        const QString text = m_model.phase() == ModelView::Phase::Failed ? m_model.problemText() : QString();
-        if (std::exchange(told, text) == text || text.isEmpty())
-            return;
-        spdlog::error("there is no model: {}", text.toStdString());
-        Q_EMIT problem(tr("There is no model now, but you can write and read. %1").arg(text));
-    };
-    connect(&m_model, &ModelView::changed, this, tellFailure);
-    QMetaObject::invokeMethod(this, tellFailure, Qt::QueuedConnection); // it may have been quick
+    connect(&m_model, &ModelView::changed, this, &Studio::tellModelFailure);
+    QMetaObject::invokeMethod(this, "tellModelFailure", Qt::QueuedConnection); // it may have been quick
+}
+
+void Studio::tellModelFailure()
+{
+    const QString text = m_model.phase() == ModelView::Phase::Failed ? m_model.problemText() : QString();
+    if (std::exchange(m_toldFailure, text) == text || text.isEmpty())
+        return;
+    spdlog::error("there is no model: {}", text.toStdString());
+    Q_EMIT problem(tr("There is no model now, but you can write and read. %1").arg(text));
 }
 
 void Studio::checkStore()

@@ -112,6 +112,7 @@ Q_SIGNALS:
 private:
     void connectLibrary();
     void connectModel();
+    Q_INVOKABLE void tellModelFailure();
     void checkStore();
     void storeAnswered(const QString &problem, bool damaged);
     void show(editing::DraftSession *session);
@@ -137,7 +138,8 @@ private:
     Tour m_tour;
     QString m_storeProblem;
     bool m_storeDamaged = false;
-    QString m_opening; ///< the document that was asked for last
+    QString m_opening;     ///< the document that was asked for last
+    QString m_toldFailure; ///< of the model
 };
 
 } // namespace palimpsest::studio
