@@ -126,9 +126,11 @@ QSGNode *CellMapItem::updatePaintNode(QSGNode *old, UpdatePaintNodeData *)
     if (m_inspector && m_inspector->frame()) {
         const editing::Frame &frame = *m_inspector->frame();
         for (int i = 0; i < frame.positions(); ++i) {
-            if (frame.marks[i] == '-')
-                continue;
             const QRectF rect = grid.snapped(cellRect(i, size()));
+            if (frame.marks[i] == '-') { // behind the end of the text
+                rects.push_back({rect, theme.sunken()});
+                continue;
+            }
             const int level = Theme::entropyLevel(frame.entropy[static_cast<std::size_t>(i)] / 100.0);
             if (frame.marks[i] == '#') {
                 rects.push_back({rect, theme.ink()});

@@ -6,7 +6,20 @@
 #include "app/studio/page_text.h"
 #include "app/studio/theme.h"
 
+#include <algorithm>
+
 namespace palimpsest::studio {
+
+namespace {
+
+/// A token's span without the white space that it begins with; all of it where there is nothing else.
+TextSpan wordWithin(TextSpan span, QStringView text)
+{
+    const auto letter = std::find_if(text.begin(), text.end(), [](QChar c) { return !c.isSpace(); });
+    return letter == text.end() ? span : TextSpan{span.start + (letter - text.begin()), span.end};
+}
+
+} // namespace
 
 void PageText::collectMarks()
 {
@@ -77,7 +90,9 @@ void PageText::addLiveMarks(const ShownPiece &piece, const Source &source)
         if (mark == '#')
             m_marks.push_back({.kind = PageMark::Kind::Locked, .shown = span, .level = 0});
         else if (mark == '+')
-            m_marks.push_back({.kind = PageMark::Kind::Accepted, .shown = span, .level = 0});
+            m_marks.push_back({.kind = PageMark::Kind::Accepted,
+                               .shown = wordWithin(span, frame.text[index]), // below the space it would seem crooked
+                               .level = 0});
         const int level = Theme::entropyLevel(frame.entropy[index] / 100.0);
         if ((m_entropyShown || m_entropyHeld) && mark != '#' && level > 0)
             m_marks.push_back({.kind = PageMark::Kind::Entropy, .shown = span, .level = level});

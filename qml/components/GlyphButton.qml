@@ -11,6 +11,8 @@ T.Button {
 
     required property string name
     property string hint: name
+    property bool framed: false
+    property int signSize: 15
 
     implicitWidth: Theme.touchTarget
     implicitHeight: Theme.touchTarget
@@ -23,15 +25,15 @@ T.Button {
         text: root.text
         color: root.checked ? Theme.ink : Theme.inkSoft
         font.family: Theme.uiFont
-        font.pixelSize: 15
+        font.pixelSize: root.signSize
         horizontalAlignment: Text.AlignHCenter
         verticalAlignment: Text.AlignVCenter
     }
     background: Rectangle {
         radius: Theme.radiusMedium
         color: root.checked || root.hovered ? Theme.sunken : "transparent"
-        border.width: root.visualFocus ? 2 : 0
-        border.color: Theme.focus
+        border.width: root.visualFocus ? 2 : root.framed ? 1 : 0
+        border.color: root.visualFocus ? Theme.focus : Theme.line
     }
 
     Hint {

@@ -15,6 +15,7 @@ ColumnLayout {
     spacing: 2
 
     SectionTitle {
+        Layout.bottomMargin: Theme.spaceTiny
         text: qsTr("Sampler")
     }
     SamplerSlider {

@@ -57,6 +57,7 @@ ColumnLayout {
         Layout.fillWidth: true
         spacing: 6
         GlyphButton {
+            framed: true
             text: "⏮"
             name: qsTr("Canvas before")
             hint: root.keys.hintOf("canvasBack")
@@ -64,26 +65,32 @@ ColumnLayout {
             onClicked: root.view.canvasBy(-1)
         }
         GlyphButton {
-            text: "◀"
+            framed: true
+            text: "‹"
+            signSize: 20
             name: qsTr("Step back")
             hint: root.keys.hintOf("stepBack")
             enabled: root.view.steps > 0
             onClicked: root.view.stepBy(-1)
         }
         GlyphButton {
-            text: root.view.playing ? "⏸" : "⏵"
+            framed: true
+            text: root.view.playing ? "⏸" : "▶"
             name: root.view.playing ? qsTr("Pause the replay") : qsTr("Replay the steps")
             enabled: root.view.steps > 0
             onClicked: root.view.playing ? root.view.pausePlaying() : root.view.play()
         }
         GlyphButton {
-            text: "▶"
+            framed: true
+            text: "›"
+            signSize: 20
             name: qsTr("Step forward")
             hint: root.keys.hintOf("stepForward")
             enabled: root.view.steps > 0
             onClicked: root.view.stepBy(1)
         }
         GlyphButton {
+            framed: true
             text: "⏭"
             name: qsTr("Canvas after")
             hint: root.keys.hintOf("canvasForward")

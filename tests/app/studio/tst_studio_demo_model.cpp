@@ -212,6 +212,7 @@ void TestStudioDemoModel::scrubAndBranch()
     const QString shown = bench().inspector().frameText();
     bench().click(QStringLiteral("Use this step"));
     QTRY_VERIFY(bench().text().contains(shown.trimmed()));
+    QTRY_VERIFY(!bench().page().previewing());
     bench().click(QStringLiteral("History"));
     bench().picture(QStringLiteral("8-branch-history"));
     bench().click(QStringLiteral("Canvas"));

@@ -56,7 +56,10 @@ WindowDriver::WindowDriver(WindowSetup setup)
     if (qEnvironmentVariableIsSet("PALIMPSEST_PICTURES_DARK"))
         m_window->theme().setScheme(studio::Theme::Scheme::Dark);
     if (QQuickWindow *shown = m_window->window()) {
-        shown->resize(1440, 900);
+        const QStringList size =
+            qEnvironmentVariable("PALIMPSEST_PICTURES_SIZE", QStringLiteral("1440x900")).split(u'x');
+        shown->resize(size.value(0).toInt(), size.value(1).toInt());
+        shown->requestActivate(); // where no window manager does it
         (void)QTest::qWaitForWindowActive(shown);
     }
 }

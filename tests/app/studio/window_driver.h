@@ -65,7 +65,7 @@ public:
     [[nodiscard]] QString text();        ///< of the open draft
     void drop(const QList<QUrl> &files); ///< drags them from elsewhere onto the window
     /// Where PALIMPSEST_PICTURES names a folder, the window's picture goes there, for people to look at (with
-    /// PALIMPSEST_PICTURES_DARK set: in the dark scheme).
+    /// PALIMPSEST_PICTURES_DARK set: in the dark scheme; PALIMPSEST_PICTURES_SIZE: "1024x700").
     void picture(const QString &name);
 
 private:
