@@ -228,7 +228,8 @@ void TestStudioScales::aCompositionStandsAtTheCaretF088()
     bench().editor()->setProperty("cursorVisible", false);
     const QImage without = picture();
     const QRectF caret = caretForInputMethods();
-    compose(QString::fromUtf8("日本"), 1);
+    // Of the page's own font: letters of another one may be taller, and would move the lines.
+    compose(QStringLiteral("ni"), 1);
     bench().editor()->setProperty("cursorVisible", false);
     const QRect letters = changedOnPage(without, picture());
     const QRectF caretThen = onScreen(caretForInputMethods());
