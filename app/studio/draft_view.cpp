@@ -14,9 +14,6 @@ DraftView::DraftView(QObject *parent) : QObject(parent)
 {
     connect(&m_page, &PageText::refused, this, &DraftView::problem);
     connect(&m_page, &PageText::marksChanged, this, &DraftView::changeMoved);
-    m_progressTimer.setSingleShot(true);
-    m_progressTimer.setTimerType(Qt::PreciseTimer);
-    m_progressTimer.setInterval(PageText::kFrameMs);
     connect(&m_progressTimer, &QTimer::timeout, this, &DraftView::progressChanged);
 }
 
@@ -39,6 +36,7 @@ void DraftView::setSession(DraftSession *session, editing::WindowId window)
     m_window = window;
     m_run.clear();
     m_lastRun.clear();
+    m_told = {};
     m_current.reset();
     m_page.setSession(session, window);
     if (m_session) {
@@ -46,10 +44,7 @@ void DraftView::setSession(DraftSession *session, editing::WindowId window)
         connect(m_session, &DraftSession::saveStateChanged, this, &DraftView::saveTextChanged);
         connect(m_session, &DraftSession::undoableChanged, this, &DraftView::undoableChanged);
         connect(m_session, &DraftSession::runChanged, this, &DraftView::onRunChanged);
-        connect(m_session, &DraftSession::frameReady, this, [this] {
-            if (!m_progressTimer.isActive())
-                m_progressTimer.start();
-        });
+        connect(m_session, &DraftSession::frameReady, this, [this] { m_progressTimer.request(); });
         connect(m_session, &DraftSession::proposalChanged, this, &DraftView::onProposalChanged);
         connect(
             m_session, &DraftSession::pieceSettled, this, [this](const QString &, const editing::SettledPiece &piece) {

@@ -4,13 +4,13 @@
 #pragma once
 
 #include "app/editing/draft_session.h"
+#include "app/studio/frame_timer.h"
 #include "app/studio/page_text.h"
 
 #include <QObject>
 #include <QPointer>
 #include <QString>
 #include <QStringList>
-#include <QTimer>
 #include <QVariantList>
 #include <QtQml/qqmlregistration.h>
 
@@ -174,9 +174,19 @@ private:
     editing::WindowId m_window = editing::kNobody;
     QString m_run;
     QString m_lastRun; ///< for `again`
+    /// What runChanged has told.
+    struct Told
+    {
+        QString run;
+        bool running = false;
+        bool paused = false;
+
+        friend bool operator==(const Told &, const Told &) = default;
+    };
+    Told m_told;
     QString m_announcement;
     std::optional<PageText::ChangePlace> m_current;
-    QTimer m_progressTimer; ///< what steps change is shown at the page's pace, however fast they come
+    FrameTimer m_progressTimer; ///< for what steps change
 };
 
 } // namespace palimpsest::studio

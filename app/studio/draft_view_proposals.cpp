@@ -8,6 +8,7 @@
 #include <QQuickItem>
 
 #include <algorithm>
+#include <utility>
 
 namespace palimpsest::studio {
 
@@ -39,6 +40,11 @@ void DraftView::onRunChanged(const QString &run)
         announceEnd(info);
         if (info.state == RunState::Failed || (info.state == RunState::Done && !info.problem.isEmpty()))
             Q_EMIT problem(info.problem);
+    }
+    const Told now{m_run, running(), paused()};
+    if (std::exchange(m_told, now) == now) { // how far it is, which texts of the window say: not within a step's news
+        m_progressTimer.request();
+        return;
     }
     Q_EMIT runChanged();
     Q_EMIT progressChanged();

@@ -35,9 +35,6 @@ InspectorView::InspectorView(QObject *parent) : QObject(parent)
     m_curvesTimer.setSingleShot(true);
     m_curvesTimer.setInterval(kCurvesEveryMs);
     connect(&m_curvesTimer, &QTimer::timeout, this, &InspectorView::refreshCurves);
-    m_frameTimer.setSingleShot(true);
-    m_frameTimer.setTimerType(Qt::PreciseTimer);
-    m_frameTimer.setInterval(PageText::kFrameMs);
     connect(&m_frameTimer, &QTimer::timeout, this, &InspectorView::frameChanged);
 }
 
@@ -96,13 +93,21 @@ void InspectorView::onRunChanged(const QString &run)
         inspect(run);
         return;
     }
+    const auto present = info();
+    if (present && !editing::hasEnded(present->state)) { // only the curves are others
+        refreshCurvesSoon();
+        return;
+    }
     refreshCurves();
     Q_EMIT runChanged();
 }
 
 void InspectorView::onFrame(const QString &run, int lane)
 {
-    if (run != m_run || !m_following)
+    if (run != m_run)
+        return;
+    refreshCurvesSoon(); // also of what goes on while a step is looked back at
+    if (!m_following)
         return;
     // Follows the work: when a lane is done, the next one that moves.
     if (lane != m_lane) {
@@ -116,10 +121,13 @@ void InspectorView::onFrame(const QString &run, int lane)
     m_frame = m_session->newestFrame(m_run, m_lane);
     m_canvas = m_frame ? static_cast<int>(m_frame->canvas) : 0;
     m_wantedStep = step();
+    m_frameTimer.request();
+}
+
+void InspectorView::refreshCurvesSoon()
+{
     if (!m_curvesTimer.isActive())
         m_curvesTimer.start();
-    if (!m_frameTimer.isActive())
-        m_frameTimer.start();
 }
 
 void InspectorView::refreshCurves()

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "app/editing/draft_session.h"
+#include "app/studio/frame_timer.h"
 #include "app/studio/page_text.h"
 
 #include <QObject>
@@ -101,6 +102,7 @@ private:
     void onRunChanged(const QString &run);
     void onFrame(const QString &run, int lane);
     void refreshCurves();
+    void refreshCurvesSoon();
     void loadSettled();
     void loadFrame(int canvas, int step);
     [[nodiscard]] std::optional<editing::RunInfo> info() const;
@@ -119,7 +121,7 @@ private:
     int m_settledCanvas = -1; ///< -1 = not known
     QTimer m_playTimer;
     QTimer m_curvesTimer;
-    QTimer m_frameTimer; ///< what steps change is shown at the page's pace, however fast they come
+    FrameTimer m_frameTimer; ///< for what steps change
 };
 
 } // namespace palimpsest::studio

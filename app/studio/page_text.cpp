@@ -34,10 +34,8 @@ TextEdit difference(QStringView before, QStringView after)
 
 PageText::PageText(QObject *parent) : QObject(parent)
 {
-    m_refreshTimer.setSingleShot(true);
-    m_refreshTimer.setTimerType(Qt::PreciseTimer);
-    m_refreshTimer.setInterval(kFrameMs);
     connect(&m_refreshTimer, &QTimer::timeout, this, &PageText::refresh);
+    connect(&m_portionTimer, &QTimer::timeout, this, &PageText::addPortion);
     m_altTimer.setSingleShot(true);
     m_altTimer.setInterval(kHoldMs);
     connect(&m_altTimer, &QTimer::timeout, this, [this] { setEntropyHeld(true); });
@@ -54,6 +52,7 @@ void PageText::setSession(DraftSession *session, editing::WindowId window)
     m_moved.reset();
     m_shownVersion = -1;
     m_wordsVersion = -1;
+    m_portionEnd = kPortion;
     if (m_session) {
         connect(m_session, &DraftSession::edited, this,
                 [this](const editing::AppliedEdit &edit, editing::WindowId, editing::EditCause cause) {
@@ -109,12 +108,6 @@ void PageText::setPreview(std::optional<Preview> preview)
     refreshSoon();
 }
 
-void PageText::refreshSoon()
-{
-    if (!m_refreshTimer.isActive())
-        m_refreshTimer.start();
-}
-
 void PageText::onEdited(const editing::AppliedEdit &applied, editing::EditCause cause)
 {
     if (m_applying)
@@ -122,20 +115,23 @@ void PageText::onEdited(const editing::AppliedEdit &applied, editing::EditCause 
     if (!m_moved)
         m_moved = selection();
     const TextEdit &edit = applied.edit;
+    keepPortion(edit);
     for (Caret *caret : {&m_moved->anchor, &m_moved->cursor}) {
         if (cause == editing::EditCause::Undo || cause == editing::EditCause::Redo)
             *caret = {.place = {.draft = edit.span.start + edit.text.size()}, .word = {}, .inChange = {}};
         else
             caret->place.draft = movedCaret(caret->place, edit);
     }
+    if (m_moved->cursor.place.draft > m_portionEnd)
+        m_portionEnd = m_moved->cursor.place.draft; // what was undone is to be seen
     m_stale = true;
-    QMetaObject::invokeMethod(
-        this,
-        [this] {
-            if (m_stale)
-                refresh();
-        },
-        Qt::QueuedConnection); // several edits come together
+    QMetaObject::invokeMethod(this, "refreshIfStale", Qt::QueuedConnection);
+}
+
+void PageText::refreshIfStale()
+{
+    if (m_stale)
+        refresh();
 }
 
 void PageText::refresh()
@@ -161,6 +157,8 @@ void PageText::refresh()
     findMatches();
     collectMarks();
     Q_EMIT shownChanged();
+    if (!isWhole())
+        m_portionTimer.request();
 }
 
 void PageText::collectOverlays(std::vector<Overlay> &overlays)
@@ -264,11 +262,14 @@ bool haveOneShape(const ShownText &before, const ShownText &after)
 bool PageText::showDraft(std::vector<Overlay> overlays)
 {
     const std::int64_t version = m_session ? m_session->draft().version() : 0;
+    const QStringView draft = present();
+    const bool isPortion = draft.size() != m_shown.draftLength();
     const bool wasOverlaid = std::exchange(m_overlaid, !overlays.empty());
-    const bool isTyped = !m_astray && !m_overtaken && !m_overlaid && !wasOverlaid;
+    const bool isTyped = !m_astray && !m_overtaken && !m_overlaid && !wasOverlaid && !isPortion;
     if (std::exchange(m_shownVersion, version) == version && isTyped)
         return false; // typed here: the page is the draft
-    return show(ShownText(m_session ? QStringView(m_session->draft().text()) : QStringView(), std::move(overlays)));
+    m_portionEnd = !m_session || draft.size() == m_session->draft().text().size() ? kWhole : draft.size();
+    return show(ShownText(draft, std::move(overlays)));
 }
 
 /// Returns whether letters changed.

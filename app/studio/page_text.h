@@ -4,6 +4,7 @@
 #pragma once
 
 #include "app/editing/draft_session.h"
+#include "app/studio/frame_timer.h"
 #include "app/studio/page_mark.h"
 #include "app/studio/shown_text.h"
 
@@ -15,6 +16,7 @@
 #include <QTimer>
 #include <QtQml/qqmlregistration.h>
 
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -33,7 +35,10 @@ class KeyMap;
 /// once in `refresh`: at most once each kFrameMs for frames, before the next input event for edits, only where letters
 /// changed, and not while an input method composes or the mouse selects. With reduced motion a canvas is shown when it
 /// has settled, or while it is paused. The caret keeps to the letter, or the canvas
-/// position, that it stands at. Lives on the GUI thread.
+/// position, that it stands at.
+///
+/// A long draft comes to the page in portions, one a frame, from its beginning on: laying out a book at once would hold
+/// the window up for longer than a frame. It can be typed into meanwhile. Lives on the GUI thread.
 class PageText : public QObject
 {
     Q_OBJECT
@@ -59,7 +64,9 @@ class PageText : public QObject
     Q_PROPERTY(double lineHeight READ lineHeight WRITE setLineHeight NOTIFY lineHeightChanged)
 
 public:
-    static constexpr int kFrameMs = 16;
+    static constexpr int kFrameMs = FrameTimer::kFrameMs;
+    /// UTF-16 code units that come to the page in one frame, and the rest of their paragraph: 3 to 4 ms of layout.
+    static constexpr qsizetype kPortion = 20'480;
     /// Alt is held when it is down so long: in a key combination it comes and goes faster, and the page must not
     /// flicker.
     static constexpr int kHoldMs = 180;
@@ -88,6 +95,9 @@ public:
     };
     void setPreview(std::optional<Preview> preview);
     [[nodiscard]] bool previewing() const noexcept { return m_preview.has_value(); }
+
+    /// Whether all of the draft has come to the page.
+    [[nodiscard]] bool isWhole() const noexcept { return m_portionEnd == kWhole; }
 
     [[nodiscard]] const ShownText &shown() const noexcept { return m_shown; }
     [[nodiscard]] const PageMarks &marks() const noexcept { return m_marks; }
@@ -194,8 +204,9 @@ private:
     };
 
     // Between session and page (page_text.cpp)
-    void refresh();     ///< from the session, now
-    void refreshSoon(); ///< at the next frame
+    void refresh();                    ///< from the session, now
+    Q_INVOKABLE void refreshIfStale(); ///< what is queued, so that several edits come together
+    void refreshSoon() { m_refreshTimer.request(); }
     void onEdited(const editing::AppliedEdit &applied, editing::EditCause cause);
     void collectOverlays(std::vector<Overlay> &overlays);
     void addPreviewOverlay(std::vector<Overlay> &overlays);
@@ -205,6 +216,12 @@ private:
     bool showDraft(std::vector<Overlay> overlays);
     bool show(ShownText next);
     void replaceInDocument(TextSpan shown, QStringView text);
+
+    // A long draft's portions (page_text_portions.cpp)
+    void addPortion();
+    void bringWhole(); ///< now: for what needs the draft's end
+    void keepPortion(const TextEdit &edit);
+    [[nodiscard]] QStringView present() const; ///< what of the draft is on the page, or will be at the next refresh
 
     // Typing (page_text_input.cpp)
     void onContentsChange(int position, int removed, int added);
@@ -233,16 +250,20 @@ private:
     void addSpanMarks();
     void findMatches();
 
+    static constexpr qsizetype kWhole = std::numeric_limits<qsizetype>::max();
+
     const KeyMap *m_keys = nullptr;
     QPointer<editing::DraftSession> m_session;
     editing::WindowId m_window = editing::kNobody;
     QPointer<QQuickItem> m_textEdit;
     QPointer<QTextDocument> m_document;
     QPointer<QObject> m_altWindow; ///< whose Alt is watched
-    QTimer m_refreshTimer;
+    FrameTimer m_refreshTimer;
+    FrameTimer m_portionTimer;
     QTimer m_altTimer;
     ShownText m_shown;
     std::int64_t m_shownVersion = 0;  ///< of the draft that m_shown is made of
+    qsizetype m_portionEnd = kWhole;  ///< how much of the draft may come to the page so far, at least
     bool m_stale = false;             ///< must be refreshed before the next input
     bool m_astray = true;             ///< the document may not be m_shown, letter by letter, until it is refreshed
     bool m_overlaid = false;          ///< m_shown has overlays

@@ -123,6 +123,8 @@ void PageText::selectInDraft(TextSpan span)
         return;
     if (m_stale)
         refresh();
+    if (span.end > m_portionEnd)
+        bringWhole();
     const TextSpan shown =
         span.empty() ? TextSpan{m_shown.toShown(span.start), m_shown.toShown(span.start)} : m_shown.toShown(span);
     selectOnPage(shown.start, shown.end);

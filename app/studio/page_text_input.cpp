@@ -48,6 +48,12 @@ TextEdit typedBetween(QStringView before, QStringView after, qsizetype caret)
     return {{start, before.size() - tail}, after.mid(start, after.size() - tail - start).toString()};
 }
 
+bool leadsToTheEnd(const QKeyEvent &event)
+{
+    return event.matches(QKeySequence::SelectAll) || event.matches(QKeySequence::MoveToEndOfDocument) ||
+           event.matches(QKeySequence::SelectEndOfDocument);
+}
+
 } // namespace
 
 void PageText::attach(QQuickItem *textEdit)
@@ -64,6 +70,11 @@ void PageText::attach(QQuickItem *textEdit)
     // Only what can be seen is drawn. A TextEdit turns this on by itself for long texts, but only for those that come
     // by its text property.
     textEdit->setFlag(QQuickItem::ItemObservesViewport);
+    // Where a part of it changes, it then draws again from the first line in sight on, but keeps (Qt 6.4) what it had
+    // drawn in front of the change: those letters would be there twice, and look bold.
+    for (const char *change : {SIGNAL(selectionStartChanged()), SIGNAL(selectionEndChanged())})
+        connect(textEdit, change, textEdit, SLOT(updateWholeDocument()));
+    connect(m_document, SIGNAL(contentsChanged()), textEdit, SLOT(updateWholeDocument()));
     textEdit->installEventFilter(this);
     const auto watchWindow = [this](QQuickWindow *window) {
         if (m_altWindow)
@@ -92,8 +103,11 @@ bool PageText::eventFilter(QObject *watched, QEvent *event)
             return true;
         }
         break;
-    case QEvent::MouseButtonPress:
     case QEvent::KeyPress:
+        if (leadsToTheEnd(*static_cast<QKeyEvent *>(event)))
+            bringWhole();
+        [[fallthrough]];
+    case QEvent::MouseButtonPress:
     case QEvent::InputMethod:
         if (m_stale)
             refresh();
@@ -247,7 +261,7 @@ void PageText::onContentsChange(int position, int removed, int added)
     takeTyped(std::move(typed));
     m_stale = true;
     // The document is in the middle of its change: what else is to change in it comes afterwards.
-    QMetaObject::invokeMethod(this, &PageText::refresh, Qt::QueuedConnection);
+    QMetaObject::invokeMethod(this, "refreshIfStale", Qt::QueuedConnection);
 }
 
 /// What was typed, by what the text document says of where it changed.
@@ -305,6 +319,7 @@ void PageText::takeTyped(TextEdit typed)
             m_wordsVersion = applied.version;
         }
         m_astray = m_astray || applied.edit != *edit; // letters that no draft takes, or half of one
+        keepPortion(applied.edit);
         m_shown = m_shown.afterTyping(typed, *edit);
         m_shownVersion = applied.version;
         m_overtaken = m_overtaken || !isInStep;

@@ -40,6 +40,7 @@ void PageText::findMatches()
 
 bool PageText::findNext(int direction)
 {
+    bringWhole();
     if (m_matches.empty() || !m_textEdit)
         return false;
     const qsizetype from = m_textEdit->property(direction < 0 ? "selectionStart" : "selectionEnd").toInt();
@@ -72,6 +73,7 @@ int PageText::replaceAll(const QString &text)
 {
     if (!m_session)
         return 0;
+    bringWhole();
     std::vector<TextEdit> edits;
     for (std::size_t i = m_matches.size(); i-- > 0;) { // from behind: each in the positions the one before left
         if (const std::optional<TextEdit> edit = m_shown.draftEdit({m_matches[i], text}))

@@ -72,6 +72,7 @@ public:
     ShownText(QStringView draft, std::vector<Overlay> overlays);
 
     [[nodiscard]] const QString &text() const noexcept { return m_text; }
+    [[nodiscard]] qsizetype draftLength() const noexcept { return m_draftLength; }
     [[nodiscard]] const std::vector<ShownPiece> &pieces() const noexcept { return m_pieces; }
 
     /// The place in the draft of a position on the page. Inside foreign text: behind the words it would follow.

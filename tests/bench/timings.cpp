@@ -3,7 +3,10 @@
 
 #include "tests/bench/timings.h"
 
+#include <QAbstractEventDispatcher>
+#include <QEventLoop>
 #include <QFile>
+#include <QTimer>
 
 #include <algorithm>
 #include <cstdio>
@@ -21,6 +24,21 @@ double computedMs()
     timespec time{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
     return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) * 1e-6;
+}
+
+Turns::Turns()
+{
+    connect(QAbstractEventDispatcher::instance(), &QAbstractEventDispatcher::awake, this, [this] {
+        times.push_back(computedMs() - m_before);
+        m_before = computedMs();
+    });
+}
+
+void spin(int forMs)
+{
+    QEventLoop loop;
+    QTimer::singleShot(forMs, &loop, &QEventLoop::quit);
+    loop.exec();
 }
 
 void print(const char *what, Times times)

@@ -178,6 +178,8 @@ void StudioBench::openDraft(const QString &text)
     window->studio().library()->create(QStringLiteral("Letter"), text);
     if (!QTest::qWaitFor([&] { return draft().isOpen() && draft().document() != before; }))
         qFatal("the draft does not open");
+    if (!QTest::qWaitFor([&] { return page().isWhole(); }))
+        qFatal("the draft does not come to the page");
     editor()->forceActiveFocus();
 }
 

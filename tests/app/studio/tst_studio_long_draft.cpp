@@ -7,6 +7,7 @@
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QImage>
+#include <QInputMethodEvent>
 #include <QQuickItem>
 #include <QQuickWindow>
 #include <QRegularExpression>
@@ -51,6 +52,7 @@ private Q_SLOTS:
     void pageAndDraftStayAlike();
     void whatIsScrolledToIsDrawn();
     void whatIsTypedOutOfSightIsDrawnThere();
+    void nothingIsDrawnTwice();
 
 private:
     void doSomething();
@@ -219,6 +221,39 @@ void TestStudioLongDraft::whatIsTypedOutOfSightIsDrawnThere()
     bench().key(Qt::Key_Z, Qt::ControlModifier);
     bench().key(Qt::Key_End, Qt::ControlModifier);
     QVERIFY(showsItsLetters());
+}
+
+void TestStudioLongDraft::nothingIsDrawnTwice()
+{
+    bench().openDraft(bookOf(12));
+    const qsizetype place = bench().pageText().indexOf(QStringLiteral("7. The"));
+    bench().placeCaret(place);
+    const auto linesInFront = [&] { // six paragraphs, which nobody touches
+        bench().waitForFrame();
+        const QPointF top = bench().editor()->mapToScene({0.0, 0.0});
+        const double bottom = lineRects(*bench().page().document(), {place - 3, place - 2}).front().bottom();
+        return bench().view().grabWindow().copy(QRectF(top, QSizeF(bench().editor()->width(), bottom)).toAlignedRect());
+    };
+    const QImage before = linesInFront();
+    for (int i = 0; i < 5; ++i)
+        bench().key(Qt::Key_Right, Qt::ShiftModifier);
+    QCOMPARE(linesInFront(), before);
+    bench().key(Qt::Key_Right);
+    QCOMPARE(linesInFront(), before);
+    bench().type(QStringLiteral("abc"));
+    QCOMPARE(linesInFront(), before);
+    QInputMethodEvent composing(QStringLiteral("de"), {});
+    QCoreApplication::sendEvent(bench().editor(), &composing);
+    QCOMPARE(linesInFront(), before);
+    QInputMethodEvent cancelled;
+    QCoreApplication::sendEvent(bench().editor(), &cancelled);
+    QCOMPARE(linesInFront(), before);
+    bench().key(Qt::Key_Z, Qt::ControlModifier);
+    QCOMPARE(linesInFront(), before);
+    const QString &text = bench().text();
+    bench().draft().session()->edit(77, bench().stored().version(), {{text.size(), text.size()}, bookOf(2)}, true);
+    QTRY_COMPARE(bench().pageText(), bench().text());
+    QCOMPARE(linesInFront(), before);
 }
 
 QTEST_MAIN(TestStudioLongDraft)
