@@ -87,6 +87,17 @@ bool leavesDeviceUsable(cudaError_t status)
     return false;
 }
 
+/// Of the current device; nothing where it does not answer.
+std::optional<std::int64_t> availableBytes()
+{
+    std::size_t available = 0;
+    std::size_t total = 0;
+    if (cudaMemGetInfo(&available, &total) == cudaSuccess)
+        return static_cast<std::int64_t>(available);
+    (void)cudaGetLastError();
+    return std::nullopt;
+}
+
 } // namespace
 
 std::string whyUnusable()
@@ -106,10 +117,8 @@ std::string whyUnusable()
 
 std::optional<std::int64_t> freeDeviceBytes()
 {
-    std::size_t available = 0;
-    std::size_t total = 0;
-    if (whyUnusable().empty() && enterContext(0) == cudaSuccess && cudaMemGetInfo(&available, &total) == cudaSuccess)
-        return static_cast<std::int64_t>(available);
+    if (whyUnusable().empty() && enterContext(0) == cudaSuccess)
+        return availableBytes();
     (void)cudaGetLastError();
     return std::nullopt;
 }
@@ -158,11 +167,7 @@ void Device::check(cudaError_t status, const char *doing)
 
 std::int64_t Device::freeBytes()
 {
-    std::size_t available = 0;
-    std::size_t total = 0;
-    if (m_lost || cudaMemGetInfo(&available, &total) != cudaSuccess)
-        return 0;
-    return static_cast<std::int64_t>(available);
+    return m_lost ? 0 : availableBytes().value_or(0);
 }
 
 void Device::restart()
