@@ -7,8 +7,8 @@
 #include <cstring>
 #include <exception>
 
-/// Arguments: names of the checks to run (sampler, golden, determinism, results, faults); all without any. Or demo, a
-/// file of cases and one for results.
+/// Arguments: names of the checks to run (sampler, golden, determinism, results, faults); all without any. Or watched
+/// alone, determinism at a shape that a sanitizer gets through. Or demo, a file of cases and one for results.
 int main(int count, char **arguments)
 {
     using namespace palimpsest::gpu_check;
@@ -16,6 +16,10 @@ int main(int count, char **arguments)
     if (count >= 3 && std::strcmp(arguments[1], "demo") == 0) {
         checkDemo(arguments[2], count > 3 ? arguments[3] : "");
         return finish("gpu_cuda_backend demo");
+    }
+    if (count == 2 && std::strcmp(arguments[1], "watched") == 0) {
+        checkDeterminismWatched();
+        return finish("gpu_cuda_backend watched");
     }
     const auto wanted = [&](const char *name) {
         return count == 1 || std::any_of(arguments + 1, arguments + count,

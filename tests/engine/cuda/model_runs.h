@@ -17,6 +17,8 @@ namespace palimpsest::gpu_check {
 
 void checkGolden();
 void checkDeterminism();
+/// The same at the smallest shape and with few repeats, for a sanitizer to watch.
+void checkDeterminismWatched();
 void checkResults();
 void checkSampler();
 void checkFaults();
