@@ -18,6 +18,9 @@ namespace palimpsest::cuda {
 /// Bytes of one block on its way to the device: long enough that threads and bus work at their rates.
 inline constexpr std::int64_t kStagingBytes = std::int64_t{64} << 20;
 
+/// Where bytes lie that go to the device. Of a mapped file, the pages are let go once they were read.
+enum class Source { Memory, MappedFile };
+
 /// Two pinned blocks that take turns between the mapped files and the device.
 class Staging
 {
@@ -31,10 +34,10 @@ public:
     Staging &operator=(const Staging &) = delete;
 
     /// Copies at most kStagingBytes to device memory. Small pieces are gathered in the block until it is full.
-    void copy(std::span<const std::byte> source, std::byte *target);
+    void copy(std::span<const std::byte> source, Source kind, std::byte *target);
 
-    /// Brings the sources (together at most kStagingBytes) into device memory that is valid until `finishBlock`, which
-    /// comes after the work that reads it was started. Returns where each begins.
+    /// Brings the sources, of mapped files (together at most kStagingBytes) into device memory that is valid until
+    /// `finishBlock`, which comes after the work that reads it was started. Returns where each begins.
     [[nodiscard]] std::vector<const std::byte *> stage(std::initializer_list<std::span<const std::byte>> sources);
     void finishBlock();
 

@@ -84,7 +84,7 @@ private:
     void vector(const VectorPiece &piece)
     {
         const auto bytes = std::as_bytes(std::span(piece.values));
-        m_staging.copy(bytes, piece.target);
+        m_staging.copy(bytes, Source::Memory, piece.target);
         report(std::ssize(bytes));
     }
 
@@ -97,7 +97,7 @@ private:
             for (std::int64_t done = 0; done < std::ssize(tensor.bytes);) {
                 const std::int64_t count = std::min(kStagingBytes, std::ssize(tensor.bytes) - done);
                 m_staging.copy(tensor.bytes.subspan(static_cast<std::size_t>(done), static_cast<std::size_t>(count)),
-                               piece.target + done);
+                               Source::MappedFile, piece.target + done);
                 done += count;
                 report(count);
             }
@@ -118,7 +118,7 @@ private:
                 rounded[i] = floatToBf16(value);
             }
             const auto bytes = std::as_bytes(std::span(rounded));
-            m_staging.copy(bytes, piece.target + first * static_cast<std::int64_t>(sizeof(Bf16)));
+            m_staging.copy(bytes, Source::Memory, piece.target + first * static_cast<std::int64_t>(sizeof(Bf16)));
             report(std::ssize(bytes));
         }
     }
@@ -132,8 +132,10 @@ private:
         if (most < 1)
             throw Error(ErrorKind::Unsupported, piece.packed->name + ": an expert of more than " +
                                                     mebibytes(kStagingBytes) + " cannot be loaded");
+        const std::int64_t blocks = (piece.experts + most - 1) / most;
+        const std::int64_t ofBlock = (piece.experts + blocks - 1) / blocks; // all blocks about as long
         for (std::int64_t first = 0; first < piece.experts;) {
-            const std::int64_t count = std::min(most, piece.experts - first);
+            const std::int64_t count = std::min(ofBlock, piece.experts - first);
             const auto part = [&](const TensorView &tensor, std::int64_t each) {
                 return tensor.bytes.subspan(static_cast<std::size_t>(first * each),
                                             static_cast<std::size_t>(count * each));
