@@ -25,7 +25,8 @@ namespace {
 // y arrives transposed in the accumulators: a thread holds 2 outputs of 64 rows.
 //
 // Where there are too few outputs to give every multiprocessor a block, a block takes half a canvas instead: x rows
-// [128][64], 16 KiB.
+// [128][64], 16 KiB. Three warpgroups with half a canvas are three quarters of a tall block: they fill the last round
+// of some products better.
 constexpr int kTileInputs = 64;
 constexpr int kGroupOutputs = 64;
 constexpr int kInputBytes = kTileInputs * 2;
@@ -35,7 +36,8 @@ static_assert(kInputBytes == 128, "a row of a tile is one line of the 128-byte s
 template <int kWarpgroups, int kTileRows>
 struct Pipeline
 {
-    static constexpr int kStages = kTileRows == 128 ? 6 : kWarpgroups == 1 ? 5 : 4; // what fits 227 KiB
+    // What fits 227 KiB.
+    static constexpr int kStages = kWarpgroups == 3 ? 5 : kTileRows == 128 ? 6 : kWarpgroups == 1 ? 5 : 4;
     static constexpr int kXBytes = kTileRows * kInputBytes;
     static constexpr int kStageBytes = kXBytes + kWarpgroups * kGroupBytes;
     static constexpr int kBarrierBytes = 2 * kStages * 8;
@@ -367,6 +369,12 @@ HopperGemmConfig hopperGemmConfig(std::int64_t rows, std::int64_t outputs, int p
         return (blocks(blockOutputs) + kMultiprocessors - 1) / kMultiprocessors;
     };
     const bool useTall = 10 * rounds(128) <= 6 * rounds(64);
+    const std::int64_t hundredths = useTall ? 100 * rounds(128) : 60 * rounds(64);
+    // Three warpgroups with half a canvas: 0.78 of a round of tall blocks.
+    const std::int64_t halves = (outputs + 191) / 192 * parts * ((rows + kCanvas / 2 - 1) / (kCanvas / 2));
+    const std::int64_t halfRounds = (halves + kMultiprocessors - 1) / kMultiprocessors;
+    if (rows > kCanvas / 2 && 78 * halfRounds < hundredths * 95 / 100)
+        return {.weightRows = 192, .cluster = 1, .tileRows = 128};
     const bool isLong = (outputs + 127) / 128 * parts > 4 * kMultiprocessors;
     return {.weightRows = useTall ? 128 : 64, .cluster = isLong ? 2 : 1, .tileRows = rows <= 128 ? 128 : 256};
 }
@@ -375,6 +383,8 @@ cudaError_t denseGemmHopper(const DenseGemmArgs &args, HopperGemmConfig config, 
 {
     if (config.cluster != 1 && config.cluster != 2 && config.cluster != 4)
         return cudaErrorInvalidValue;
+    if (config.weightRows == 192)
+        return launchFor<3, 128>(args, config.cluster, stream);
     if (config.tileRows == 128)
         return config.weightRows == 128 ? launchFor<2, 128>(args, config.cluster, stream)
                                         : launchFor<1, 128>(args, config.cluster, stream);

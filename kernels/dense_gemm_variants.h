@@ -14,9 +14,9 @@ namespace palimpsest::kernels {
 /// Tile choices of the Hopper kernel.
 struct HopperGemmConfig
 {
-    int weightRows = 64; ///< outputs of a block: 64 or 128, one or two warpgroups
+    int weightRows = 64; ///< outputs of a block: 64, 128 or 192, one to three warpgroups
     int cluster = 1;     ///< blocks side by side along the outputs that share what they read of x: 1, 2 or 4
-    int tileRows = 256;  ///< rows of a block: 128 or 256
+    int tileRows = 256;  ///< rows of a block: 128 or 256; 128 with 192 outputs
 };
 
 /// TMA, mbarrier and wgmma: compute capability 9.0 alone.

@@ -25,7 +25,11 @@ struct Case
     std::int64_t rows;
     std::int64_t outputs;
     std::int64_t inputs;
+    bool operator==(const Case &) const = default;
 };
+
+/// Outputs and rows of the Hopper kernel's tiles.
+constexpr std::pair<int, int> kTiles[] = {{64, 128}, {64, 256}, {128, 128}, {128, 256}, {192, 128}};
 
 struct Operands
 {
@@ -39,11 +43,18 @@ std::mt19937 &random()
     return generator;
 }
 
-Operands randomOperands(const Case &shape)
+/// Fresh for every shape; its many variants share them, or drawing them would take longer than all else.
+const Operands &operandsOf(const Case &shape)
 {
+    static Case drawnFor{};
+    static Operands drawn;
+    if (shape == drawnFor)
+        return drawn;
+    drawnFor = shape;
     const float deviation = 1.0F / std::sqrt(static_cast<float>(shape.inputs));
-    return {roundedToBf16(randomFloats(static_cast<std::size_t>(shape.rows * shape.inputs), random())),
-            roundedToBf16(randomFloats(static_cast<std::size_t>(shape.outputs * shape.inputs), random(), deviation))};
+    drawn = {roundedToBf16(randomFloats(static_cast<std::size_t>(shape.rows * shape.inputs), random())),
+             roundedToBf16(randomFloats(static_cast<std::size_t>(shape.outputs * shape.inputs), random(), deviation))};
+    return drawn;
 }
 
 std::vector<Bf16> transposed(const std::vector<Bf16> &weight, const Case &shape)
@@ -114,7 +125,7 @@ void run(const Case &shape, GemmEpilogue epilogue, WeightLayout layout, int part
         variant + " " + std::to_string(shape.rows) + " x " + std::to_string(shape.outputs) + " x " +
         std::to_string(shape.inputs) + " epilogue " + std::to_string(static_cast<int>(epilogue)) +
         (layout == WeightLayout::InputMajor ? " input-major" : "") + " parts " + std::to_string(parts);
-    const Operands operands = randomOperands(shape);
+    const Operands &operands = operandsOf(shape);
     const DeviceArray<Bf16> x(operands.x);
     const DeviceArray<Bf16> weight(layout == WeightLayout::OutputMajor ? operands.weight
                                                                        : transposed(operands.weight, shape));
@@ -222,7 +233,7 @@ void allOf(const Case &shape, const std::string &variant, const Launch &launch)
 /// Whatever tile a product is given by its number of rows or by what runs beside it, a row's bits are the same.
 void tilesDoNotMatter(const Case &shape)
 {
-    const Operands operands = randomOperands(shape);
+    const Operands &operands = operandsOf(shape);
     const DeviceArray<Bf16> x(operands.x);
     const DeviceArray<Bf16> weight(operands.weight);
     const int parts = kernels::denseGemmParts(shape.outputs, shape.inputs, WeightLayout::OutputMajor);
@@ -246,14 +257,13 @@ void tilesDoNotMatter(const Case &shape)
     };
     const std::vector<float> wanted = bits(best, false);
     requireSameBits(bits(best, true), wanted, "a tile that leaves room to the next launch");
-    for (const int tileRows : {128, 256})
-        for (const int weightRows : {64, 128})
-            requireSameBits(bits(
-                                [&](const DenseGemmArgs &args) {
-                                    return kernels::denseGemmHopper(args, {weightRows, 1, tileRows}, nullptr);
-                                },
-                                false),
-                            wanted, "tile " + std::to_string(weightRows) + " x " + std::to_string(tileRows));
+    for (const auto &[weightRows, tileRows] : kTiles)
+        requireSameBits(bits(
+                            [&](const DenseGemmArgs &args) {
+                                return kernels::denseGemmHopper(args, {weightRows, 1, tileRows}, nullptr);
+                            },
+                            false),
+                        wanted, "tile " + std::to_string(weightRows) + " x " + std::to_string(tileRows));
 }
 
 } // namespace
@@ -273,15 +283,14 @@ int main()
         if (properties.major != 9 || properties.minor != 0)
             continue;
         tilesDoNotMatter(shape);
-        for (const int tileRows : {128, 256})
-            for (const int weightRows : {64, 128})
-                for (const int cluster : {1, 2, 4})
-                    allOf(shape,
-                          "hopper " + std::to_string(weightRows) + "x" + std::to_string(tileRows) + "/" +
-                              std::to_string(cluster),
-                          [&](const DenseGemmArgs &args) {
-                              return kernels::denseGemmHopper(args, {weightRows, cluster, tileRows}, nullptr);
-                          });
+        for (const auto &[weightRows, tileRows] : kTiles)
+            for (const int cluster : {1, 2, 4})
+                allOf(shape,
+                      "hopper " + std::to_string(weightRows) + "x" + std::to_string(tileRows) + "/" +
+                          std::to_string(cluster),
+                      [&](const DenseGemmArgs &args) {
+                          return kernels::denseGemmHopper(args, {weightRows, cluster, tileRows}, nullptr);
+                      });
     }
     return finish("dense_gemm");
 }

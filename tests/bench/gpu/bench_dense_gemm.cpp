@@ -84,15 +84,16 @@ int main(int count, char **arguments)
         if (all) {
             for (const int parts : {1, wantedParts}) {
                 args.parts = parts;
-                for (const int tileRows : {128, 256})
-                    for (const int weightRows : {64, 128})
-                        for (const int cluster : {1, 2, 4}) {
-                            const std::string label = "hopper " + std::to_string(weightRows) + "x" +
-                                                      std::to_string(tileRows) + "/" + std::to_string(cluster);
-                            report(label.c_str(), [&](cudaStream_t stream) {
-                                return kernels::denseGemmHopper(args, {weightRows, cluster, tileRows}, stream);
-                            });
-                        }
+                for (const auto &[weightRows, tileRows] :
+                     {std::pair{64, 128}, {64, 256}, {128, 128}, {128, 256}, {192, 128}})
+                    for (const int cluster : {1, 2, 4}) {
+                        const std::string label = "hopper " + std::to_string(weightRows) + "x" +
+                                                  std::to_string(tileRows) + "/" + std::to_string(cluster);
+                        report(label.c_str(), [&, weight = weightRows, tile = tileRows](cudaStream_t stream) {
+                            return kernels::denseGemmHopper(
+                                args, {.weightRows = weight, .cluster = cluster, .tileRows = tile}, stream);
+                        });
+                    }
                 if (wantedParts == 1)
                     break;
             }
