@@ -92,32 +92,39 @@ __device__ Candidate bestBlock(const float *maxima, std::int64_t count, Candidat
     return blockBest<kThreads>(best, scratch);
 }
 
-/// The largest perturbed logit of a block, if it beats `best`. For whole warps, which share `best`.
+/// The largest perturbed logit of a block, if it beats `best`. For whole warps, which share `best`. Where
+/// no id has a bias, an id is processed only when its word can win: nearly none is.
 __device__ Candidate perturb(const CanvasLogits &canvas, const SampleSettings &settings, std::int64_t row,
                              std::int64_t block, float blockMaximum, Candidate best)
 {
-    const LogitVector vector = processedBlock(canvas, settings, row, block);
+    const bool biased = settings.biasCount > 0;
+    const LogitVector vector = biased ? processedBlock(canvas, settings, row, block) : rawBlock(canvas, row, block);
+    const LogitProcessing processing(canvas, settings);
+    const auto id = static_cast<std::int32_t>(block * kLogitBlock + LogitVector::idOffset(0));
+    const uint2 key = make_uint2(ptx::uniform(settings.seedLow), ptx::uniform(settings.seedHigh));
+    uint4 words[2]; // of both halves, side by side: one alone waits for its own latencies
+#pragma unroll
+    for (int i = 0; i < 2; ++i)
+        words[i] = philox4x32(make_uint4(static_cast<std::uint32_t>(id) / 4U + 32U * static_cast<unsigned>(i),
+                                         static_cast<std::uint32_t>(row), settings.step, settings.stream),
+                              key);
     const std::uint32_t floor = best.value == -INFINITY ? 0U : wordFloor(best.value - blockMaximum);
     Candidate mine = best;
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
-        const float *values = vector.values + i * 4;
-        const float largest = fmaxf(fmaxf(values[0], values[1]), fmaxf(values[2], values[3]));
-        if (!__any_sync(kWholeWarp, largest > -INFINITY && largest + kLargestGumbel >= best.value))
+        const std::uint32_t lanes[4] = {words[i].x, words[i].y, words[i].z, words[i].w};
+        if (max(max(lanes[0], lanes[1]), max(lanes[2], lanes[3])) < floor)
             continue;
-        const auto id = static_cast<std::int32_t>(block * kLogitBlock + LogitVector::idOffset(i * 4));
-        const uint4 words = philox4x32(make_uint4(static_cast<std::uint32_t>(id) / 4U, static_cast<std::uint32_t>(row),
-                                                  settings.step, settings.stream),
-                                       make_uint2(settings.seedLow, settings.seedHigh));
-        const std::uint32_t lanes[4] = {words.x, words.y, words.z, words.w};
 #pragma unroll
         for (int c = 0; c < 4; ++c) {
-            if (lanes[c] < floor || values[c] == -INFINITY)
+            const float logit = vector.values[i * 4 + c];
+            if (lanes[c] < floor || logit == -INFINITY)
                 continue;
             // Few words pass the block's floor, fewer this: the double logarithms are rare.
-            if (values[c] + roughGumbelFromWord(lanes[c]) + kRoughGumbelError < mine.value)
+            const float value = biased ? logit : processing(logit);
+            if (value + roughGumbelFromWord(lanes[c]) + kRoughGumbelError < mine.value)
                 continue;
-            const Candidate candidate{values[c] + gumbelFromWord(lanes[c]), id + c};
+            const Candidate candidate{value + gumbelFromWord(lanes[c]), id + i * (kLogitBlock / 2) + c};
             if (mine.losesTo(candidate))
                 mine = candidate;
         }

@@ -122,44 +122,73 @@ __device__ inline void addBias(LogitVector &vector, const SampleSettings &settin
     }
 }
 
-/// Reads and processes a block of a row; ids behind the vocabulary become -infinity. For whole warps.
-__device__ __forceinline__ LogitVector processedBlock(const CanvasLogits &canvas, const SampleSettings &settings,
-                                                      std::int64_t row, std::int64_t block)
+/// Soft-cap and temperature of one logit where no id has a bias; keeps the logits' order but for rounding.
+struct LogitProcessing
+{
+    Softcap cap;
+    bool capped;
+    float temperature;
+    float reciprocal;
+
+    __device__ __forceinline__ LogitProcessing(const CanvasLogits &canvas, const SampleSettings &settings)
+        : cap{kTwoLog2E / canvas.softcap, canvas.softcap / settings.temperature},
+          capped(canvas.softcap > 0.0F),
+          temperature(settings.temperature),
+          reciprocal(1.0F / settings.temperature)
+    {
+    }
+
+    __device__ __forceinline__ float operator()(float logit) const
+    {
+        return capped ? cap(logit) : dividedBy(logit, temperature, reciprocal);
+    }
+
+    static constexpr float kTwoLog2E = 2.88539008F;
+};
+
+/// Reads a block of a row as it is; ids behind the vocabulary become -infinity. For whole warps.
+__device__ __forceinline__ LogitVector rawBlock(const CanvasLogits &canvas, std::int64_t row, std::int64_t block)
 {
     LogitVector vector;
     const std::int64_t first = block * kLogitBlock;
     const float *logits = canvas.logits + row * canvas.vocabSize + first;
     const int left = static_cast<int>(min(canvas.vocabSize - first, std::int64_t{kLogitBlock})); // a multiple of 8
-    bool valid[2];
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
         const int offset = LogitVector::idOffset(i * 4);
-        valid[i] = offset < left;
         float4 value = make_float4(-INFINITY, -INFINITY, -INFINITY, -INFINITY);
-        if (valid[i])
+        if (offset < left)
             value = __ldcs(reinterpret_cast<const float4 *>(logits + offset));
         vector.values[i * 4] = value.x;
         vector.values[i * 4 + 1] = value.y;
         vector.values[i * 4 + 2] = value.z;
         vector.values[i * 4 + 3] = value.w;
     }
-    constexpr float kTwoLog2E = 2.88539008F;
+    return vector;
+}
+
+/// Reads and processes a block of a row; ids behind the vocabulary become -infinity. For whole warps.
+__device__ __forceinline__ LogitVector processedBlock(const CanvasLogits &canvas, const SampleSettings &settings,
+                                                      std::int64_t row, std::int64_t block)
+{
+    LogitVector vector = rawBlock(canvas, row, block);
+    const std::int64_t first = block * kLogitBlock;
+    const LogitProcessing processing(canvas, settings);
     const bool biased = settings.biasCount > 0;
     if (canvas.softcap > 0.0F) {
-        const Softcap cap{kTwoLog2E / canvas.softcap, biased ? canvas.softcap : canvas.softcap / settings.temperature};
+        const Softcap cap{processing.cap.exponentScale, biased ? canvas.softcap : processing.cap.scale};
 #pragma unroll
         for (int element = 0; element < 8; ++element)
-            if (valid[element / 4])
+            if (first + LogitVector::idOffset(element / 4 * 4) < canvas.vocabSize)
                 vector.values[element] = cap(vector.values[element]);
         if (!biased)
             return vector;
     }
     if (biased)
         addBias(vector, settings, first);
-    const float reciprocal = 1.0F / settings.temperature;
 #pragma unroll
     for (float &value : vector.values)
-        value = dividedBy(value, settings.temperature, reciprocal);
+        value = dividedBy(value, settings.temperature, processing.reciprocal);
     return vector;
 }
 
