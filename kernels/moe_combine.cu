@@ -5,15 +5,23 @@
 
 #include "kernels/row_vectors.cuh"
 
+#include <type_traits>
+
 namespace palimpsest::kernels {
 
 namespace {
 
-__device__ float4 slotVector(const MoeCombineArgs &args, std::int64_t slot, int index)
+/// A vector of a slot as it lies in memory.
+template <typename Slot>
+using Packed = std::conditional_t<sizeof(Slot) == 2, uint2, float4>;
+
+__device__ float4 widened(const float4 &v)
 {
-    if (args.slotsFloat != nullptr)
-        return loadVector(args.slotsFloat + slot * args.hidden, index);
-    const uint2 pairs = reinterpret_cast<const uint2 *>(args.slotsBf16 + slot * args.hidden)[index];
+    return v;
+}
+
+__device__ float4 widened(const uint2 &pairs)
+{
     return make_float4(ptx::lowBf16(pairs.x), ptx::highBf16(pairs.x), ptx::lowBf16(pairs.y), ptx::highBf16(pairs.y));
 }
 
@@ -24,11 +32,43 @@ __device__ float4 addScaled(const float4 &sum, const float4 &v, float factor)
 }
 
 /// One block a token; its rows stay in registers between the norms.
+/// The weighted sum of a token's slots, in their order. Two are under way at once where there are registers for that.
+template <int kVectors, typename Slot>
+__device__ __forceinline__ void readSlots(RowVectors<kVectors> &row, const Slot *slots, const float *weights, int count,
+                                          std::int64_t hidden)
+{
+    constexpr int kAtOnce = kVectors <= 3 ? 2 : 1;
+    row.forEach([](float4 &v, int) { v = make_float4(0.0F, 0.0F, 0.0F, 0.0F); });
+    for (int begin = 0; begin < count; begin += kAtOnce) {
+        Packed<Slot> read[kAtOnce][kVectors];
+        float factors[kAtOnce];
+#pragma unroll
+        for (int j = 0; j < kAtOnce; ++j)
+            if (begin + j < count) {
+                factors[j] = weights[begin + j];
+                row.forEachPlace([&](float4 &, int index, int place) {
+                    read[j][place] = reinterpret_cast<const Packed<Slot> *>(slots + (begin + j) * hidden)[index];
+                });
+            }
+#pragma unroll
+        for (int j = 0; j < kAtOnce; ++j)
+            if (begin + j < count)
+                row.forEachPlace(
+                    [&](float4 &v, int, int place) { v = addScaled(v, widened(read[j][place]), factors[j]); });
+    }
+}
+
 template <int kVectors>
 __global__ void __launch_bounds__(kRowThreads) combineKernel(const MoeCombineArgs args)
 {
+    using Weight = EarlyWeight<kVectors>;
     __shared__ float scratch[4][kRowThreads / 32];
-    ptx::beginDependent();
+    __shared__ float4 weights[3][Weight::kPlaces];
+    ptx::letNextStart();
+    const Weight denseWeight(args.denseWeight, args.hidden, weights[0]);
+    const Weight expertWeight(args.expertWeight, args.hidden, weights[1]);
+    const Weight sumWeight(args.sumWeight, args.hidden, weights[2]);
+    ptx::waitForPrevious();
     const std::int64_t token = blockIdx.x;
     const std::int64_t first = token * args.hidden;
     const auto slotCount = static_cast<int>(args.slotsPerToken);
@@ -36,31 +76,28 @@ __global__ void __launch_bounds__(kRowThreads) combineKernel(const MoeCombineArg
     const EarlyRow<kVectors> residual(args.x + first, args.hidden);
     RowVectors<kVectors> dense(args.hidden);
     RowVectors<kVectors> experts(args.hidden);
-    dense.forEach([&](float4 &v, int index) {
-        v = sumOfParts(args.dense + first, args.denseParts, args.tokens * args.hidden, index);
-    });
-    experts.forEach([&](float4 &v, int index) {
-        v = make_float4(0.0F, 0.0F, 0.0F, 0.0F);
-#pragma unroll 8
-        for (int j = 0; j < slotCount; ++j) {
-            const std::int64_t slot = token * slotCount + j;
-            v = addScaled(v, slotVector(args, slot, index), args.slotWeights[slot]);
-        }
-    });
+    readParts(dense, args.dense + first, args.denseParts, args.tokens * args.hidden);
+    const std::int64_t firstSlot = token * slotCount;
+    if (args.slotsBf16 != nullptr)
+        readSlots(experts, args.slotsBf16 + firstSlot * args.hidden, args.slotWeights + firstSlot, slotCount,
+                  args.hidden);
+    else
+        readSlots(experts, args.slotsFloat + firstSlot * args.hidden, args.slotWeights + firstSlot, slotCount,
+                  args.hidden);
     const float denseInverse = dense.inverseRms(args.epsilon, scratch[0]);
     const float expertInverse = experts.inverseRms(args.epsilon, scratch[1]);
+    awaitEarlyWeights();
 
     RowVectors<kVectors> &both = dense;
-    for (int i = 0; i < kVectors; ++i) {
-        const int index = static_cast<int>(threadIdx.x) + i * kRowThreads;
-        if (index < both.vectorCount)
-            both.values[i] = added(normalised(dense.values[i], denseInverse, args.denseWeight, index),
-                                   normalised(experts.values[i], expertInverse, args.expertWeight, index));
-    }
+    both.forEachPlace([&](float4 &v, int index, int place) {
+        v = added(denseWeight.normalise(v, denseInverse, index),
+                  expertWeight.normalise(experts.values[place], expertInverse, index));
+    });
+    const Weight nextWeight(args.norms[0].weight, args.hidden, weights[0]); // the dense branch's is done with
     const float bothInverse = both.inverseRms(args.epsilon, scratch[2]);
     RowVectors<kVectors> &x = both;
     x.forEachPlace([&](float4 &v, int index, int place) {
-        const float4 branch = normalised(v, bothInverse, args.sumWeight, index);
+        const float4 branch = sumWeight.normalise(v, bothInverse, index);
         v = scaled(added(residual.at(index, place), branch), args.scale);
         storeVector(args.x + first, index, v);
     });
@@ -69,11 +106,16 @@ __global__ void __launch_bounds__(kRowThreads) combineKernel(const MoeCombineArg
     if (!hasNorms)
         return;
     const float inverse = x.inverseRms(args.epsilon, scratch[3]);
+    awaitEarlyWeights();
+    if (args.norms[0].out != nullptr)
+        x.forEach([&](const float4 &v, int index) {
+            storeVector(args.norms[0].out + first, index, nextWeight.normalise(v, inverse, index));
+        });
 #pragma unroll
-    for (const NormOutput &norm : args.norms)
-        if (norm.out != nullptr)
+    for (int i = 1; i < 3; ++i)
+        if (args.norms[i].out != nullptr)
             x.forEach([&](const float4 &v, int index) {
-                storeVector(norm.out + first, index, normalised(v, inverse, norm.weight, index));
+                storeVector(args.norms[i].out + first, index, normalised(v, inverse, args.norms[i].weight, index));
             });
 }
 

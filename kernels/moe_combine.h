@@ -36,7 +36,9 @@ struct MoeCombineArgs
 ///     both = norm(dense) * denseWeight + norm(experts) * expertWeight
 ///     x = (x + norm(both) * sumWeight) * scale, then up to three norms of the new x.
 ///
-/// Requires   hidden % 4 == 0, hidden <= kMostRowColumns, arrays aligned to 16 bytes, exactly one kind of slots.
+/// Requires   hidden % 4 == 0, hidden <= kMostRowColumns, arrays aligned to 16 bytes, exactly one kind of slots. The
+///            weights are not written by the kernel just before this one in the stream: reading them begins while that
+///            one ends.
 /// Numerics   fp32 throughout; the order of every sum depends on `hidden` and slotsPerToken alone.
 /// Cost       each operand once: at 256 x 2816, 8 slots, one part and one norm 22 MB, 5 us at 4.27 TB/s, less where the
 /// L2

@@ -31,10 +31,30 @@ __global__ __launch_bounds__(kAngleThreads) void ropeAnglesKernel(const RopeAngl
     }
 }
 
-// One warp normalises one head of one row. Lane l holds the pairs of elements (2j, 2j + 1) and (2j + half, 2j + half +
-// 1) for j = l, l + 32, ..., so that a rotation stays inside a lane.
-constexpr int kPairsOfPairs = kMostHeadDim / 2 / 2 / 32;
+/// A lane's rotations.
+template <int kPairsOfPairs>
+struct Angles
+{
+    float2 even[kPairsOfPairs];
+    float2 odd[kPairsOfPairs];
 
+    __device__ __forceinline__ void load(const float2 *angles, int pairs)
+    {
+#pragma unroll
+        for (int i = 0; i < kPairsOfPairs; ++i) {
+            const int element = 2 * (static_cast<int>(threadIdx.x) % 32 + i * 32);
+            if (element < pairs)
+                even[i] = angles[element];
+            if (element + 1 < pairs)
+                odd[i] = angles[element + 1];
+        }
+    }
+};
+
+// One warp normalises one head of one row. Lane l holds the pairs of elements (2j, 2j + 1) and (2j + half, 2j + half +
+// 1) for j = l, l + 32, ..., so that a rotation stays inside a lane. Everything that is read is under way before the
+// first value is used: weights before the launch before this one has ended, angles beside the head.
+template <int kPairsOfPairs>
 struct Head
 {
     float2 low[kPairsOfPairs];
@@ -69,22 +89,26 @@ struct Head
         });
     }
 
-    __device__ __forceinline__ void normalise(int headDim, float epsilon, const float *weight)
+    /// As a weight: null is 1.
+    __device__ __forceinline__ void loadWeight(const float *weight, int headDim)
+    {
+        if (weight != nullptr)
+            return load(weight, headDim);
+#pragma unroll
+        for (int i = 0; i < kPairsOfPairs; ++i)
+            low[i] = high[i] = make_float2(1.0F, 1.0F);
+    }
+
+    __device__ __forceinline__ void normalise(int headDim, float epsilon, const Head &weight)
     {
         float sum = 0.0F;
         forEach(headDim, [&](int i, int) {
             sum += (low[i].x * low[i].x + low[i].y * low[i].y) + (high[i].x * high[i].x + high[i].y * high[i].y);
         });
         const float inverse = 1.0F / sqrtf(warpSum(sum) / static_cast<float>(headDim) + epsilon);
-        forEach(headDim, [&](int i, int element) {
-            float2 first = make_float2(1.0F, 1.0F);
-            float2 second = first;
-            if (weight != nullptr) {
-                first = *reinterpret_cast<const float2 *>(weight + element);
-                second = *reinterpret_cast<const float2 *>(weight + element + headDim / 2);
-            }
-            low[i] = make_float2(low[i].x * inverse * first.x, low[i].y * inverse * first.y);
-            high[i] = make_float2(high[i].x * inverse * second.x, high[i].y * inverse * second.y);
+        forEach(headDim, [&](int i, int) {
+            low[i] = make_float2(low[i].x * inverse * weight.low[i].x, low[i].y * inverse * weight.low[i].y);
+            high[i] = make_float2(high[i].x * inverse * weight.high[i].x, high[i].y * inverse * weight.high[i].y);
         });
     }
 
@@ -95,13 +119,13 @@ struct Head
         first = turned;
     }
 
-    __device__ __forceinline__ void rotate(int headDim, const float2 *angles, int pairs)
+    __device__ __forceinline__ void rotate(int headDim, const Angles<kPairsOfPairs> &angles, int pairs)
     {
         forEach(headDim, [&](int i, int element) {
             if (element < pairs)
-                rotatePair(low[i].x, high[i].x, angles[element]);
+                rotatePair(low[i].x, high[i].x, angles.even[i]);
             if (element + 1 < pairs)
-                rotatePair(low[i].y, high[i].y, angles[element + 1]);
+                rotatePair(low[i].y, high[i].y, angles.odd[i]);
         });
     }
 
@@ -150,38 +174,55 @@ struct Matrices
 };
 
 // A block takes eight heads of one row: queries, then keys, then values.
-template <typename Element>
+template <typename Element, int kPairsOfPairs>
 __global__ __launch_bounds__(kHeadWarps * 32) void qkvNormRopeKernel(const QkvNormRopeArgs args,
                                                                      const Matrices<Element> matrices)
 {
-    ptx::beginDependent();
+    ptx::letNextStart();
+    const std::int64_t index = static_cast<std::int64_t>(blockIdx.y) * kHeadWarps + threadIdx.x / 32;
+    const bool isValue = index >= args.heads + args.kvHeads;
+    const bool isKey = !isValue && index >= args.heads;
+    const int headDim = static_cast<int>(args.headDim);
+    Head<kPairsOfPairs> weight;
+    weight.loadWeight(isValue ? nullptr : isKey ? args.keyWeight : args.queryWeight, headDim);
+    ptx::waitForPrevious();
     const std::int64_t row = blockIdx.x;
     const std::int64_t sequence = row / args.rowStride;
     const std::int64_t offset = row % args.rowStride;
     const SequenceView &view = args.views[sequence];
-    const std::int64_t index = static_cast<std::int64_t>(blockIdx.y) * kHeadWarps + threadIdx.x / 32;
-    if (offset >= view.rows || index >= args.heads + 2 * args.kvHeads)
+    if (index >= args.heads + 2 * args.kvHeads)
         return;
-    const int headDim = static_cast<int>(args.headDim);
     const auto pairs = static_cast<int>(args.pairs);
-    const float2 *angles = args.angles + row * args.pairs;
-    const bool isValue = index >= args.heads + args.kvHeads;
     const std::int64_t source = isValue && !args.hasValues ? index - args.kvHeads : index;
     const std::int64_t width = (args.heads + (args.hasValues ? 2 : 1) * args.kvHeads) * args.headDim;
-    Head head;
+    Head<kPairsOfPairs> head;
     head.load(matrices.qkv + row * width + source * args.headDim, headDim);
-    if (isValue) {
-        head.normalise(headDim, args.epsilon, nullptr);
-        head.store(matrices.values + placeOf(args, view, sequence, offset, index - args.heads - args.kvHeads), headDim);
-    } else if (index >= args.heads) {
-        head.normalise(headDim, args.epsilon, args.keyWeight);
-        head.rotate(headDim, angles, pairs);
-        head.store(matrices.keys + placeOf(args, view, sequence, offset, index - args.heads), headDim);
-    } else {
-        head.normalise(headDim, args.epsilon, args.queryWeight);
-        head.rotate(headDim, angles, pairs);
-        head.store(matrices.queries + (row * args.heads + index) * args.headDim, headDim);
-    }
+    Angles<kPairsOfPairs> angles;
+    if (!isValue)
+        angles.load(args.angles + row * args.pairs, pairs);
+    if (offset >= view.rows)
+        return;
+    head.normalise(headDim, args.epsilon, weight);
+    if (isValue)
+        return head.store(matrices.values + placeOf(args, view, sequence, offset, index - args.heads - args.kvHeads),
+                          headDim);
+    head.rotate(headDim, angles, pairs);
+    head.store(isKey ? matrices.keys + placeOf(args, view, sequence, offset, index - args.heads)
+                     : matrices.queries + (row * args.heads + index) * args.headDim,
+               headDim);
+}
+
+template <typename Element>
+cudaError_t launchHeads(const QkvNormRopeArgs &args, const Matrices<Element> &matrices, cudaStream_t stream)
+{
+    const std::int64_t heads = args.heads + 2 * args.kvHeads;
+    const dim3 grid(static_cast<unsigned>(args.sequences * args.rowStride),
+                    static_cast<unsigned>((heads + kHeadWarps - 1) / kHeadWarps));
+    const LaunchShape shape{.grid = grid, .threads = kHeadWarps * 32};
+    constexpr int kMost = kMostHeadDim / 2 / 2 / 32;
+    return args.headDim <= kMostHeadDim / 2
+               ? launchDependent(qkvNormRopeKernel<Element, kMost / 2>, shape, stream, args, matrices)
+               : launchDependent(qkvNormRopeKernel<Element, kMost>, shape, stream, args, matrices);
 }
 
 } // namespace
@@ -214,12 +255,7 @@ cudaError_t qkvNormRope(const QkvNormRopeArgs &args, cudaStream_t stream)
         return cudaErrorInvalidValue;
     if (args.sequences * args.rowStride == 0)
         return cudaSuccess;
-    const std::int64_t heads = args.heads + 2 * args.kvHeads;
-    const dim3 grid(static_cast<unsigned>(args.sequences * args.rowStride),
-                    static_cast<unsigned>((heads + kHeadWarps - 1) / kHeadWarps));
-    const LaunchShape shape{.grid = grid, .threads = kHeadWarps * 32};
-    return complete(wide) ? launchDependent(qkvNormRopeKernel<float>, shape, stream, args, wide)
-                          : launchDependent(qkvNormRopeKernel<Bf16>, shape, stream, args, half);
+    return complete(wide) ? launchHeads(args, wide, stream) : launchHeads(args, half, stream);
 }
 
 } // namespace palimpsest::kernels

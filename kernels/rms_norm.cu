@@ -30,18 +30,23 @@ __global__ __launch_bounds__(kRowThreads) void rmsNormKernel(const RmsNormArgs a
 template <int kVectors>
 __global__ __launch_bounds__(kRowThreads) void residualNormKernel(const ResidualNormArgs args)
 {
-    ptx::beginDependent();
+    using Weight = EarlyWeight<kVectors>;
     __shared__ float branchScratch[kRowThreads / 32];
     __shared__ float scratch[kRowThreads / 32];
+    __shared__ float4 weights[3][Weight::kPlaces];
+    ptx::letNextStart();
+    const Weight branchWeight(args.branchWeight, args.columns, weights[0]);
+    const Weight normWeights[2] = {{args.norms[0].weight, args.columns, weights[1]},
+                                   {args.norms[1].weight, args.columns, weights[2]}};
+    ptx::waitForPrevious();
     const std::int64_t start = static_cast<std::int64_t>(blockIdx.x) * args.columns;
-    const std::int64_t partStride = args.rows * args.columns;
     const EarlyRow<kVectors> x(args.x + start, args.columns);
     RowVectors<kVectors> row(args.columns);
-    row.forEach([&](float4 &v, int index) { v = sumOfParts(args.branch + start, args.parts, partStride, index); });
+    readParts(row, args.branch + start, args.parts, args.rows * args.columns);
     const float branchInverse = row.inverseRms(args.epsilon, branchScratch);
+    awaitEarlyWeights();
     row.forEachPlace([&](float4 &v, int index, int place) {
-        const float4 sum = added(x.at(index, place), normalised(v, branchInverse, args.branchWeight, index));
-        v = scaled(sum, args.scale);
+        v = scaled(added(x.at(index, place), branchWeight.normalise(v, branchInverse, index)), args.scale);
         storeVector(args.x + start, index, v);
     });
     if (args.norms[0].out == nullptr && args.norms[1].out == nullptr && args.norms[2].out == nullptr)
@@ -49,9 +54,11 @@ __global__ __launch_bounds__(kRowThreads) void residualNormKernel(const Residual
     const float inverse = row.inverseRms(args.epsilon, scratch);
     row.forEach([&](const float4 &v, int index) {
 #pragma unroll
-        for (int i = 0; i < 3; ++i)
+        for (int i = 0; i < 2; ++i)
             if (args.norms[i].out != nullptr)
-                storeVector(args.norms[i].out + start, index, normalised(v, inverse, args.norms[i].weight, index));
+                storeVector(args.norms[i].out + start, index, normWeights[i].normalise(v, inverse, index));
+        if (args.norms[2].out != nullptr)
+            storeVector(args.norms[2].out + start, index, normalised(v, inverse, args.norms[2].weight, index));
     });
 }
 

@@ -58,8 +58,9 @@ struct ResidualNormArgs
 
 /// x = (x + rmsNorm(sum of the branch's parts) * branchWeight) * scale, then up to three norms of the new x.
 ///
-/// Requires, numerics and returns as for rmsNorm; the parts are added in their order.
-/// Cost       reads x and the parts, writes x and the norms: at 256 x 2816 with 3 parts and 2 norms 17 MB, 3 us out of
+/// Requires, numerics and returns as for rmsNorm; the parts are added in their order. The weights are not written by
+/// the kernel just before this one in the stream: reading them begins while that one ends. Cost       reads x and the
+/// parts, writes x and the norms: at 256 x 2816 with 3 parts and 2 norms 17 MB, 3 us out of
 ///            the L2 cache.
 [[nodiscard]] cudaError_t residualNorm(const ResidualNormArgs &args, cudaStream_t stream);
 

@@ -118,14 +118,64 @@ __device__ __forceinline__ float4 added(const float4 &a, const float4 &b)
     return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }
 
+__device__ __forceinline__ float4 multiplied(const float4 &a, const float4 &b)
+{
+    return make_float4(a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w);
+}
+
 /// v * inverse * weight, the weight a row or null.
 __device__ __forceinline__ float4 normalised(const float4 &v, float inverse, const float *weight, int index)
 {
     const float4 unit = scaled(v, inverse);
-    if (weight == nullptr)
-        return unit;
-    const float4 w = loadVector(weight, index);
-    return make_float4(unit.x * w.x, unit.y * w.y, unit.z * w.z, unit.w * w.w);
+    return weight == nullptr ? unit : multiplied(unit, loadVector(weight, index));
+}
+
+/// A weight that is needed behind a reduction. No launch writes weights, so they are fetched into shared memory before
+/// the wait for the launch before this one, where the row is short enough; each thread fetches what it reads itself.
+template <int kVectors>
+class EarlyWeight
+{
+public:
+    static constexpr bool kIsEarly = kVectors <= 3;
+    static constexpr int kPlaces = kIsEarly ? kVectors * kRowThreads : 1;
+
+    /// `places`: [kPlaces], shared. Ends with awaitEarlyWeights(), once for all weights.
+    __device__ EarlyWeight(const float *weight, std::int64_t columns, float4 *places)
+        : m_weight(weight), m_places(places)
+    {
+        if constexpr (kIsEarly) {
+            if (weight == nullptr)
+                return;
+#pragma unroll
+            for (int i = 0; i < kVectors; ++i) {
+                const int index = static_cast<int>(threadIdx.x) + i * kRowThreads;
+                if (index < static_cast<int>(columns / 4))
+                    ptx::copyAsync16(ptx::sharedAddress(places + index), weight + index * 4, true);
+            }
+        }
+    }
+
+    /// v * inverse * weight.
+    __device__ __forceinline__ float4 normalise(const float4 &v, float inverse, int index) const
+    {
+        const float4 unit = scaled(v, inverse);
+        if (m_weight == nullptr)
+            return unit;
+        if constexpr (kIsEarly)
+            return multiplied(unit, m_places[index]);
+        else
+            return multiplied(unit, loadVector(m_weight, index));
+    }
+
+private:
+    const float *m_weight;
+    float4 *m_places;
+};
+
+__device__ __forceinline__ void awaitEarlyWeights()
+{
+    ptx::copyAsyncCommit();
+    ptx::copyAsyncWait<0>();
 }
 
 /// Adds the parts [parts][stride] of a split product at this vector, in their order.
@@ -135,6 +185,29 @@ __device__ __forceinline__ float4 sumOfParts(const float *first, int parts, std:
     for (int part = 1; part < parts; ++part)
         sum = added(sum, loadVector(first + part * stride, index));
     return sum;
+}
+
+/// The same for the whole row. Three parts are under way at once where there are registers for that: one after the
+/// other, each would add its latency.
+template <int kVectors>
+__device__ __forceinline__ void readParts(RowVectors<kVectors> &row, const float *first, int parts, std::int64_t stride)
+{
+    constexpr int kAtOnce = kVectors <= 3 ? 3 : 1;
+    for (int begin = 0; begin < parts; begin += kAtOnce) {
+        float4 read[kAtOnce][kVectors];
+#pragma unroll
+        for (int part = 0; part < kAtOnce; ++part)
+            if (begin + part < parts)
+                row.forEachPlace([&](float4 &, int index, int place) {
+                    read[part][place] = loadVector(first + (begin + part) * stride, index);
+                });
+#pragma unroll
+        for (int part = 0; part < kAtOnce; ++part)
+            if (begin + part < parts)
+                row.forEachPlace([&](float4 &v, int, int place) {
+                    v = begin + part == 0 ? read[part][place] : added(v, read[part][place]);
+                });
+    }
 }
 
 /// Launches kernel<vectors>(args) for the smallest row that holds `columns`.
