@@ -200,6 +200,23 @@ QString start(DraftSession &session, const RunWish &wish)
     return session.startRun(1, session.draft().version(), wish);
 }
 
+QString startPaused(DraftSession &session, RunWish wish)
+{
+    wish.paused = true;
+    return start(session, wish);
+}
+
+bool stepOnce(DraftSession &session, const QString &run)
+{
+    const auto step = [&] {
+        const std::optional<Frame> frame = session.newestFrame(run, 0);
+        return frame ? frame->step : 0;
+    };
+    const int before = step();
+    session.stepRun(run);
+    return waitFor([&] { return step() > before; });
+}
+
 std::string corrected(const std::string &prompt)
 {
     const std::size_t blank = prompt.find("\n\n");

@@ -75,6 +75,10 @@ editing::TextSpan spanOf(const editing::DraftSession &session, const QString &wo
 editing::RunWish rewrite(editing::TextSpan span);
 /// Starts a run for window 1 on what it sees now; its name.
 QString start(editing::DraftSession &session, const editing::RunWish &wish);
+/// The same, paused before its first step.
+QString startPaused(editing::DraftSession &session, editing::RunWish wish);
+/// Lets a paused run do one step, and waits for its frame; false if none comes.
+[[nodiscard]] bool stepOnce(editing::DraftSession &session, const QString &run);
 /// An answer for a ScriptedModel: proofreads the passage that the prompt ends with, by a table of three words.
 std::string corrected(const std::string &prompt);
 

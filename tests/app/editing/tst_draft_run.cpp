@@ -63,9 +63,7 @@ void TestDraftRun::stopKeepsWhatHasSettled()
     EditingBench bench(
         {.answer = [](const std::string &) { return "He does not know it and will not say."; }, .steps = 12});
     DraftSession &session = bench.open(QStringLiteral("He doesn't know it and won't say."));
-    RunWish wish = rewrite({0, session.draft().text().size()});
-    wish.paused = true;
-    const QString run = start(session, wish);
+    const QString run = startPaused(session, rewrite({0, session.draft().text().size()}));
     for (int step = 1; step <= 6; ++step) {
         session.stepRun(run);
         QVERIFY(waitFor([&] {

@@ -96,9 +96,7 @@ void TestDraftRunSteps::stepsAreTakenOneByOne()
 {
     EditingBench bench;
     DraftSession &session = bench.open(QStringLiteral("We don't know."));
-    RunWish wish = rewrite({0, 14});
-    wish.paused = true;
-    const QString run = start(session, wish);
+    const QString run = startPaused(session, rewrite({0, 14}));
     QCOMPARE(session.run(run).state, RunState::Paused);
     for (int step = 1; step <= 3; ++step) {
         session.stepRun(run);
@@ -120,11 +118,8 @@ void TestDraftRunSteps::wordsAreHeldWhileItRuns()
         return "We do not know where it is.";
     }});
     DraftSession &session = bench.open(QStringLiteral("We don't know where it is."));
-    RunWish wish = rewrite({0, 26});
-    wish.paused = true;
-    const QString run = start(session, wish);
-    session.stepRun(run);
-    QVERIFY(waitFor([&] { return session.newestFrame(run, 0).has_value(); }));
+    const QString run = startPaused(session, rewrite({0, 26}));
+    QVERIFY(stepOnce(session, run));
     const PositionAlternatives alternatives = session.alternatives(run, 0, 0, 3);
     QVERIFY(alternatives.choices.size() > 1);
     QVERIFY(alternatives.choices.front().probability >= alternatives.choices[1].probability);

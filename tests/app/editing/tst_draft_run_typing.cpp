@@ -29,9 +29,7 @@ void TestDraftRunTyping::typingElsewhereGoesOn()
         return "We do not know.";
     }});
     DraftSession &session = bench.open(QStringLiteral("Title\nWe don't know.\nEnd"));
-    RunWish wish = rewrite(spanOf(session, QStringLiteral("We don't know.")));
-    wish.paused = true;
-    const QString run = start(session, wish);
+    const QString run = startPaused(session, rewrite(spanOf(session, QStringLiteral("We don't know."))));
     session.edit(1, session.draft().version(), {{0, 5}, QStringLiteral("A longer title")}, true);
     session.edit(1, session.draft().version(),
                  {{session.draft().text().size(), session.draft().text().size()}, QStringLiteral(" typed")}, true);
@@ -52,18 +50,14 @@ void TestDraftRunTyping::typingInsideIsHeldTo()
         return "We do not know where it is.";
     }});
     DraftSession &session = bench.open(QStringLiteral("We don't know where it is."));
-    RunWish wish = rewrite({0, 26});
-    wish.paused = true;
-    const QString run = start(session, wish);
-    session.stepRun(run);
-    QVERIFY(waitFor([&] { return session.newestFrame(run, 0).has_value(); }));
+    const QString run = startPaused(session, rewrite({0, 26}));
+    QVERIFY(stepOnce(session, run));
     for (const QChar letter : QStringLiteral(" really")) {
         const qsizetype at = session.draft().text().indexOf(QStringLiteral(" where"));
         session.edit(1, session.draft().version(), {{at, at}, QString(letter)}, true);
     }
     QCOMPARE(session.draft().text(), QStringLiteral("We don't know really where it is."));
-    session.stepRun(run);
-    QVERIFY(waitFor([&] { return session.newestFrame(run, 0)->step >= 2; }));
+    QVERIFY(stepOnce(session, run));
     QVERIFY(session.newestFrame(run, 0)->shownText().contains(QStringLiteral("really")));
     QVERIFY(session.newestFrame(run, 0)->held > 0);
     session.resumeRun(run);
@@ -80,8 +74,7 @@ void TestDraftRunTyping::aPassageThatIsTypedInIsLeftAlone()
     DraftSession &session = bench.open(QStringLiteral("I recieved teh letter.\n\nAnd teh other one.\n"));
     RunWish wish;
     wish.action = RunAction::Proofread;
-    wish.paused = true;
-    const QString run = start(session, wish);
+    const QString run = startPaused(session, wish);
     const qsizetype at = session.draft().text().indexOf(QStringLiteral("letter"));
     session.edit(1, session.draft().version(), {{at, at}, QStringLiteral("long ")}, true);
     session.resumeRun(run);

@@ -50,11 +50,24 @@ QString shownText(const QJsonObject &frame)
     return shown;
 }
 
+QString startRun(LiveClient &client, const QString &document, const char *action, const QJsonObject &more)
+{
+    return client.demand("run.start", wish(document, action, more)).value(u"run").toString();
+}
+
+EndedRun::EndedRun(LiveClient &client, const char *action, const QJsonObject &more)
+    : document(client.openNew(kText)),
+      run(startRun(client, document, action, more)),
+      state(client.waitForEnd(run)),
+      proposal(state.value(u"proposal").toString())
+{
+}
+
 PausedRun::PausedRun(LiveClient &client, QJsonObject more)
 {
     document = client.openNew(kText);
     more.insert(QStringLiteral("paused"), true);
-    run = client.demand("run.start", wish(document, "renoise", more)).value(u"run").toString();
+    run = startRun(client, document, "renoise", more);
 }
 
 QJsonObject PausedRun::step(LiveClient &client)

@@ -22,6 +22,21 @@ inline constexpr int kEnd = 19;
 /// What a frame shows of its canvas.
 [[nodiscard]] QString shownText(const QJsonObject &frame);
 
+/// Starts a run in a document; its name.
+QString startRun(LiveClient &client, const QString &document, const char *action = "renoise",
+                 const QJsonObject &more = {});
+
+/// A document with a run that was waited for.
+struct EndedRun
+{
+    explicit EndedRun(LiveClient &client, const char *action = "renoise", const QJsonObject &more = {});
+
+    QString document;
+    QString run;
+    QJsonObject state;
+    QString proposal; ///< "" = it led to none
+};
+
 /// A document with a run that is paused before its first step.
 struct PausedRun
 {

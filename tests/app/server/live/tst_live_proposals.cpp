@@ -29,10 +29,9 @@ void TestLiveProposals::acceptIsOneUndoStep()
 {
     LiveFixture fixture;
     LiveClient client(fixture.url());
-    const QString document = client.openNew(kText);
-    const QString run =
-        client.demand("run.start", wish(document, "renoise", {{"amount", "full"}})).value(u"run").toString();
-    const QString id = client.waitForEnd(run).value(u"proposal").toString();
+    const EndedRun ran(client, "renoise", {{"amount", "full"}});
+    const QString &document = ran.document;
+    const QString &id = ran.proposal;
     QVERIFY(!id.isEmpty());
     const QJsonObject proposal = client.waitFor("proposal");
     QCOMPARE(proposal.value(u"proposal").toString(), id);
@@ -59,10 +58,9 @@ void TestLiveProposals::acceptsChangeByChange()
 {
     LiveFixture fixture;
     LiveClient client(fixture.url());
-    const QString document = client.openNew(kText);
-    const QString run =
-        client.demand("run.start", wish(document, "renoise", {{"amount", "full"}})).value(u"run").toString();
-    const QString id = client.waitForEnd(run).value(u"proposal").toString();
+    const EndedRun ran(client, "renoise", {{"amount", "full"}});
+    const QString &document = ran.document;
+    const QString &id = ran.proposal;
     client.demand("proposal.accept", {{"proposal", id}, {"change", 0}, {"words", 1}});
     QVERIFY(client.reopen(document).value(u"text").toString() != kText);
     QCOMPARE(client.refusal("proposal.accept", {{"proposal", id}, {"words", 1}}), QStringLiteral("invalid_request"));
@@ -73,9 +71,9 @@ void TestLiveProposals::rejectedProposalsAreClosed()
 {
     LiveFixture fixture;
     LiveClient client(fixture.url());
-    const QString document = client.openNew(kText);
-    const QString run = client.demand("run.start", wish(document, "renoise")).value(u"run").toString();
-    const QString id = client.waitForEnd(run).value(u"proposal").toString();
+    const EndedRun ran(client);
+    const QString &document = ran.document;
+    const QString &id = ran.proposal;
     client.demand("proposal.reject", {{"proposal", id}});
     QCOMPARE(client.heard("proposal").back().value(u"state").toString(), QStringLiteral("rejected"));
     QCOMPARE(client.reopen(document).value(u"text").toString(), kText);
@@ -86,9 +84,7 @@ void TestLiveProposals::alternativesAreChosenTakenAndWritten()
     LiveFixture fixture;
     LiveClient client(fixture.url());
     const QString document = client.openNew(kText);
-    const QString run = client.demand("run.start", wish(document, "renoise", {{"amount", "full"}, {"alternatives", 3}}))
-                            .value(u"run")
-                            .toString();
+    const QString run = startRun(client, document, "renoise", {{"amount", "full"}, {"alternatives", 3}});
     const QJsonObject ended = client.waitForEnd(run);
     QVERIFY(ended.value(u"lanes").toArray().size() >= 3); // more where lengths are tried
     const QString id = ended.value(u"proposal").toString();
@@ -121,9 +117,7 @@ void TestLiveProposals::directRunsWriteStraightIn()
     LiveFixture fixture;
     LiveClient client(fixture.url());
     const QString document = client.openNew(kText);
-    const QString run = client.demand("run.start", wish(document, "renoise", {{"amount", "full"}, {"direct", true}}))
-                            .value(u"run")
-                            .toString();
+    const QString run = startRun(client, document, "renoise", {{"amount", "full"}, {"direct", true}});
     client.waitForEnd(run);
     QCOMPARE(client.waitFor("edited").value(u"cause").toString(), QStringLiteral("direct"));
     QVERIFY(client.reopen(document).value(u"text").toString() != kText);
@@ -135,9 +129,9 @@ void TestLiveProposals::editingTheOriginalDropsTheProposal()
 {
     LiveFixture fixture;
     LiveClient client(fixture.url());
-    const QString document = client.openNew(kText);
-    const QString run = client.demand("run.start", wish(document, "renoise")).value(u"run").toString();
-    const QString id = client.waitForEnd(run).value(u"proposal").toString();
+    const EndedRun ran(client);
+    const QString &document = ran.document;
+    const QString &id = ran.proposal;
     client.demand("edit",
                   {{"document", document}, {"version", 0}, {"start", kStart + 2}, {"end", kStart + 4}, {"text", ""}});
     const QJsonObject dropped = client.waitFor(

@@ -58,8 +58,7 @@ void TestLiveRuns::aRunGoesFromStartToProposal()
     LiveClient other(fixture.url());
     const QString document = client.openNew(kText);
     other.reopen(document);
-    const QString run =
-        client.demand("run.start", wish(document, action.toUtf8().constData(), more)).value(u"run").toString();
+    const QString run = startRun(client, document, action.toUtf8().constData(), more);
     const QJsonObject ended = client.waitForEnd(run);
     QCOMPARE(ended.value(u"state").toString(), QStringLiteral("done"));
     QCOMPARE(ended.value(u"action").toString(), action);
@@ -83,7 +82,7 @@ void TestLiveRuns::pauseAndResume()
     LiveFixture fixture({.model = LiveSettings::Model::Restless, .maxSteps = 2000, .stepMs = 2});
     LiveClient client(fixture.url());
     const QString document = client.openNew(kText);
-    const QString run = client.demand("run.start", wish(document, "renoise")).value(u"run").toString();
+    const QString run = startRun(client, document);
     client.waitFor("frame");
     client.demand("run.pause", {{"run", run}});
     client.waitFor("run", [](const QJsonObject &state) { return state.value(u"state").toString() == u"paused"; });
@@ -99,7 +98,7 @@ void TestLiveRuns::stopLeavesTheTextAlone()
     LiveFixture fixture({.model = LiveSettings::Model::Restless, .maxSteps = 2000, .stepMs = 2});
     LiveClient client(fixture.url());
     const QString document = client.openNew(kText);
-    const QString run = client.demand("run.start", wish(document, "renoise")).value(u"run").toString();
+    const QString run = startRun(client, document);
     client.waitFor("frame");
     client.demand("run.stop", {{"run", run}, {"keep", false}});
     const QJsonObject ended = client.waitForEnd(run);
@@ -126,9 +125,10 @@ void TestLiveRuns::againHasANewSeed()
 {
     LiveFixture fixture;
     LiveClient client(fixture.url());
-    const QString document = client.openNew(kText);
-    const QString run = client.demand("run.start", wish(document, "renoise")).value(u"run").toString();
-    const QString proposal = client.waitForEnd(run).value(u"proposal").toString();
+    const EndedRun ran(client);
+    const QString &document = ran.document;
+    const QString &run = ran.run;
+    const QString &proposal = ran.proposal;
     const QString again = client.demand("run.start", {{"document", document}, {"again", run}}).value(u"run").toString();
     QVERIFY(again != run);
     const QJsonObject ended = client.waitForEnd(again);
