@@ -35,6 +35,7 @@ class InspectorView : public QObject
     Q_PROPERTY(int steps READ steps NOTIFY curvesChanged)  ///< recorded ones of the canvas shown
     Q_PROPERTY(int maxSteps READ maxSteps NOTIFY curvesChanged)
     Q_PROPERTY(int step READ step NOTIFY frameChanged)            ///< from 1; 0 = none
+    Q_PROPERTY(int positions READ positions NOTIFY frameChanged)  ///< of the canvas shown; 0 = none
     Q_PROPERTY(bool following READ following NOTIFY frameChanged) ///< shows the newest step as it comes
     Q_PROPERTY(bool playing READ playing NOTIFY playingChanged)
     Q_PROPERTY(QString countsText READ countsText NOTIFY frameChanged)   ///< "188 settled · 9 locked"
@@ -65,6 +66,7 @@ public:
     [[nodiscard]] int steps() const;
     [[nodiscard]] int maxSteps() const;
     [[nodiscard]] int step() const { return m_frame ? m_frame->step : 0; }
+    [[nodiscard]] int positions() const { return m_frame ? m_frame->positions() : 0; }
     [[nodiscard]] bool following() const noexcept { return m_following; }
     [[nodiscard]] bool playing() const { return m_playTimer.isActive(); }
     [[nodiscard]] QString countsText() const;

@@ -15,7 +15,7 @@ ColumnLayout {
     spacing: Theme.spaceSmall
 
     SectionTitle {
-        text: qsTr("%n token(s)", "", root.studio.model.canvasLength)
+        text: qsTr("%n token(s)", "", root.view.positions > 0 ? root.view.positions : root.studio.model.canvasLength)
         figure: root.view.countsText
     }
     CellMapItem {

@@ -37,6 +37,7 @@ private Q_SLOTS:
     void init();
 
     void rewrite();
+    void aPassageSettles();
     void renoise();
     void lock();
     void fill();
@@ -97,6 +98,24 @@ void TestStudioDemoModel::rewrite()
     QTRY_VERIFY(bench().text() != kLetter);
     bench().key(Qt::Key_Z, Qt::ControlModifier);
     QTRY_COMPARE(bench().text(), kLetter);
+}
+
+void TestStudioDemoModel::aPassageSettles()
+{
+    bench().draft().setTitle(QStringLiteral("Letter to the harbour board"));
+    bench().page().setEntropyShown(true);
+    const qsizetype start = kLetter.indexOf(QStringLiteral("I am writing"));
+    bench().page().selectInDraft({start, kLetter.size()});
+    bench().draft().rewrite(QStringLiteral("Correct the spelling and grammar."));
+    waitForStep(3);
+    QVERIFY(bench().marks(PageMark::Kind::Entropy) > 0);
+    QCOMPARE(bench().marks(PageMark::Kind::Running), 1);
+    QVERIFY(bench().inspector().positions() > 0);
+    bench().picture(QStringLiteral("9-a-passage-settles"));
+    waitForEnd();
+    QCOMPARE(bench().text(), kLetter);
+    QVERIFY(bench().draft().openChanges() > 0);
+    bench().page().setEntropyShown(false);
 }
 
 void TestStudioDemoModel::renoise()
