@@ -22,6 +22,7 @@ T.TextField {
     font.family: Theme.uiFont
     font.pixelSize: Theme.bodySize - 1
     selectByMouse: true
+    autoScroll: activeFocus // else a long text shows its beginning
     Accessible.name: placeholderText
 
     background: Rectangle {

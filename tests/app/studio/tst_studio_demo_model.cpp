@@ -106,8 +106,9 @@ void TestStudioDemoModel::aPassageSettles()
     bench().page().setEntropyShown(true);
     const qsizetype start = kLetter.indexOf(QStringLiteral("I am writing"));
     bench().page().selectInDraft({start, kLetter.size()});
+    QTRY_VERIFY(bench().draft().session()->saveState().saved);
     bench().draft().rewrite(QStringLiteral("Correct the spelling and grammar."));
-    waitForStep(3);
+    waitForStep(6);
     QVERIFY(bench().marks(PageMark::Kind::Entropy) > 0);
     QCOMPARE(bench().marks(PageMark::Kind::Running), 1);
     QVERIFY(bench().inspector().positions() > 0);

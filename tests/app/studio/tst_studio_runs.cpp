@@ -4,6 +4,8 @@
 #include "tests/app/studio/studio_bench.h"
 
 #include <QElapsedTimer>
+#include <QQuickItem>
+#include <QQuickWindow>
 #include <QTest>
 
 #include <memory>
@@ -29,6 +31,7 @@ private Q_SLOTS:
     void typingElsewhereGoesOn();
     void tellsWhatTheModelSeesAhead();
     void speaksOfStartsAndEndsAloneF091();
+    void aLongWishShowsItsBeginning();
 
 private:
     [[nodiscard]] test::StudioBench &bench() { return *m_bench; }
@@ -174,6 +177,26 @@ void TestStudioRuns::speaksOfStartsAndEndsAloneF091()
     QCOMPARE(spoken.front(), QStringLiteral("Generating"));
     QVERIFY(spoken[1].contains(QStringLiteral("cap of 48 steps")));
     QVERIFY(spoken.back().startsWith(QStringLiteral("Done")));
+}
+
+void TestStudioRuns::aLongWishShowsItsBeginning()
+{
+    bench().view().resize(1024, 700);
+    bench().openDraft(kLetter);
+    QQuickItem *wish = bench().named(QStringLiteral("What should be done with the text?"));
+    QVERIFY(wish != nullptr);
+    const auto leftEnd = [wish] {
+        QRectF first;
+        QMetaObject::invokeMethod(wish, "positionToRectangle", Q_RETURN_ARG(QRectF, first), Q_ARG(int, 0));
+        return first.left();
+    };
+    bench().click(wish);
+    bench().key(Qt::Key_End);
+    bench().type(
+        QStringLiteral(" Leave names alone, and leave numbers as they are, and leave the quotations as well."));
+    QVERIFY(leftEnd() < 0.0); // where it is typed is to be seen
+    bench().editor()->forceActiveFocus();
+    QTRY_VERIFY(leftEnd() >= 0.0);
 }
 
 QTEST_MAIN(TestStudioRuns)
