@@ -9,10 +9,10 @@ using namespace palimpsest::gpu_check;
 
 namespace {
 
-// fp32 sums of n terms in a tree and one rounding per operation: a few units of 2^-24. bf16 adds 2^-9 at the store,
-// which is 2^-9 / sqrt(3) in the root mean square.
+// fp32 sums of n terms in a tree and one rounding per operation: a few units of 2^-24. The store as bf16 adds at
+// most 2^-8 = 3.9e-3 of the value; in long rows half of that, but a row of four may come near it.
 constexpr double kFloatBound = 1e-6;
-constexpr double kBf16Bound = 2.5e-3;
+constexpr double kBf16Bound = 4e-3;
 constexpr float kEpsilon = 1e-6F;
 
 std::mt19937 &random()
@@ -125,6 +125,7 @@ int main()
         for (const std::size_t rows : {1U, 17U, 256U}) {
             plain(rows, columns, columns != 256);
             residual(rows, columns, static_cast<int>(rows % 3) + 1, static_cast<int>(columns / 4 % 4));
+            residual(rows, columns, static_cast<int>(rows % 5) + 3, 2); // more parts than are read at once
         }
     const DeviceArray<float> small(8);
     require(kernels::rmsNorm({.rows = 1, .columns = 6, .in = small.data(), .outFloat = small.data()}, nullptr) ==
