@@ -51,7 +51,8 @@ Rectangle {
         anchors.topMargin: Theme.spaceMedium
         spacing: 10
 
-        Row {
+        Flow { // a narrow window with all panes has room for half of them in a row
+            Layout.fillWidth: true
             spacing: Theme.spaceSmall
             Accessible.role: Accessible.Grouping
             Accessible.name: qsTr("Presets")

@@ -32,6 +32,7 @@ private Q_SLOTS:
     void tellsWhatTheModelSeesAhead();
     void speaksOfStartsAndEndsAloneF091();
     void aLongWishShowsItsBeginning();
+    void nothingLiesBelowTheInspector();
 
 private:
     [[nodiscard]] test::StudioBench &bench() { return *m_bench; }
@@ -197,6 +198,20 @@ void TestStudioRuns::aLongWishShowsItsBeginning()
     QVERIFY(leftEnd() < 0.0); // where it is typed is to be seen
     bench().editor()->forceActiveFocus();
     QTRY_VERIFY(leftEnd() >= 0.0);
+}
+
+void TestStudioRuns::nothingLiesBelowTheInspector()
+{
+    bench().view().resize(1024, 700);
+    bench().openDraft(kLetter);
+    bench().key(Qt::Key_A, Qt::ControlModifier | Qt::ShiftModifier); // opens it, also where there is little room
+    QTRY_VERIFY(bench().named(QStringLiteral("History")) != nullptr);
+    const double right = bench().view().width() - bench().window->theme().property("inspectorWidth").toInt();
+    for (const char *name : {"Run", "Custom…"}) {
+        const QQuickItem *button = bench().named(QString::fromUtf8(name));
+        QVERIFY2(button != nullptr, name);
+        QTRY_VERIFY2(button->mapRectToScene(QRectF(0, 0, button->width(), button->height())).right() < right, name);
+    }
 }
 
 QTEST_MAIN(TestStudioRuns)
