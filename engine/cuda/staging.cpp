@@ -42,42 +42,21 @@ void release(std::span<const std::byte> part)
         (void)madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
 }
 
-struct Piece
-{
-    std::span<const std::byte> source;
-    std::byte *target;
-};
-
+template <typename Piece>
 void addPieces(std::vector<Piece> &pieces, std::span<const std::byte> source, std::byte *target)
 {
     for (std::size_t begin = 0; begin < source.size(); begin += kPieceBytes)
         pieces.push_back({source.subspan(begin, std::min(kPieceBytes, source.size() - begin)), target + begin});
 }
 
-/// All pieces of a block side by side, however many tensors they are of.
-void copyPieces(const std::vector<Piece> &pieces, Source kind)
+std::size_t threadCount()
 {
-    std::atomic<std::size_t> next = 0;
-    const auto copyNext = [&] {
-        for (std::size_t i = next++; i < pieces.size(); i = next++) {
-            const auto &[source, target] = pieces[i];
-            if (kind == Source::MappedFile)
-                populate(source);
-            std::memcpy(target, source.data(), source.size());
-            if (kind == Source::MappedFile)
-                release(source);
-        }
-    };
-    const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-    std::vector<std::jthread> helpers;
-    for (std::size_t thread = 1; thread < std::min({pieces.size(), kMostThreads, cores}); ++thread)
-        helpers.emplace_back(copyNext);
-    copyNext();
+    return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kMostThreads);
 }
 
 } // namespace
 
-Staging::Staging(std::shared_ptr<Device> device) : m_device(std::move(device))
+Staging::Staging(std::shared_ptr<Device> device) : m_device(std::move(device)), m_threads(threadCount())
 {
     for (Block &block : m_blocks) {
         block.host = PinnedBuffer(m_device, kStagingBytes, "loading");
@@ -111,6 +90,26 @@ void Staging::finishBlock()
     m_current = (m_current + 1) % m_blocks.size();
     m_used = 0;
     m_fresh = false;
+}
+
+/// All pieces of a block side by side, however many tensors they are of.
+void Staging::copyPieces(const std::vector<Piece> &pieces, Source kind)
+{
+    std::atomic<std::size_t> next = 0;
+    const auto copyNext = [&] {
+        for (std::size_t i = next++; i < pieces.size(); i = next++) {
+            const auto &[source, target] = pieces[i];
+            if (kind == Source::MappedFile)
+                populate(source);
+            std::memcpy(target, source.data(), source.size());
+            if (kind == Source::MappedFile)
+                release(source);
+        }
+    };
+    if (pieces.size() == 1)
+        copyNext();
+    else
+        m_threads.run(copyNext);
 }
 
 void Staging::copy(std::span<const std::byte> source, Source kind, std::byte *target)

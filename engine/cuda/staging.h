@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/cuda/buffers.h"
+#include "engine/cuda/copy_threads.h"
 
 #include <array>
 #include <cstddef>
@@ -52,9 +53,17 @@ private:
         cudaEvent_t free = nullptr; ///< the device needs the block no more
     };
 
+    struct Piece
+    {
+        std::span<const std::byte> source;
+        std::byte *target;
+    };
+
     Block &freshBlock();
+    void copyPieces(const std::vector<Piece> &pieces, Source kind);
 
     std::shared_ptr<Device> m_device;
+    CopyThreads m_threads;
     std::array<Block, 2> m_blocks;
     std::size_t m_current = 0;
     std::int64_t m_used = 0; ///< bytes of the current block
