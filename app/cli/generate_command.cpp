@@ -176,7 +176,7 @@ ExitCode run(const GenerateOptions &options, CommandContext &context)
     endIds.push_back(*request.padTokenId);
     RunProgress progress({mode, 1, tokenTexts(model.tokenizer, std::move(endIds)), progressSource}, context);
     const auto start = std::chrono::steady_clock::now();
-    const RequestQueue queue{1, [&request](std::size_t) { return request; }, {}};
+    const RequestQueue queue{1, [&request](std::size_t) { return GenerationRequest(request); }, {}};
     const std::vector<GenerationResult> results =
         runRequests(*engine.scheduler, queue, progress.board(), context.interrupts.token());
     const double runMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();

@@ -116,7 +116,10 @@ std::string markedText(std::string_view revised, std::span<const TextChange> cha
     for (const StyledText &piece : markChanges(revised, changes)) {
         const std::string sgr = sgrParameters(piece.style, terminal.depth, terminal.background);
         const std::string safe = printable(piece.text, widths);
-        text += sgr.empty() || !hasColour(terminal) ? safe : "\x1b[" + sgr + "m" + safe + std::string(kPlain);
+        if (sgr.empty() || !hasColour(terminal))
+            text += safe;
+        else
+            text.append("\x1b[").append(sgr).append("m").append(safe).append(kPlain);
     }
     return text;
 }

@@ -10,7 +10,7 @@
 
 namespace palimpsest::cli {
 
-TokenTexts tokenTexts(std::shared_ptr<const Tokenizer> tokenizer, std::vector<TokenId> endIds)
+TokenTexts tokenTexts(const std::shared_ptr<const Tokenizer> &tokenizer, std::vector<TokenId> endIds)
 {
     return {.bytes = [tokenizer](TokenId id) { return tokenizer->tokenBytes(id); },
             .isSpecial = [tokenizer](TokenId id) { return tokenizer->isSpecial(id); },

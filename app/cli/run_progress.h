@@ -19,7 +19,7 @@
 namespace palimpsest::cli {
 
 /// The live view's questions, answered by a tokenizer and the model's end tokens.
-[[nodiscard]] TokenTexts tokenTexts(std::shared_ptr<const Tokenizer> tokenizer, std::vector<TokenId> endIds);
+[[nodiscard]] TokenTexts tokenTexts(const std::shared_ptr<const Tokenizer> &tokenizer, std::vector<TokenId> endIds);
 
 enum class DisplayMode : std::uint8_t { Live, Lines, Silent };
 

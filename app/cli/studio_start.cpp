@@ -31,6 +31,7 @@ std::filesystem::path studioProgram()
     arguments.emplace_back("--");
     arguments.insert(arguments.end(), files.begin(), files.end());
     std::vector<char *> pointers;
+    pointers.reserve(arguments.size() + 1);
     for (std::string &argument : arguments)
         pointers.push_back(argument.data());
     pointers.push_back(nullptr);

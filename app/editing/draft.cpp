@@ -97,7 +97,7 @@ QString nameOf(EditCause cause)
     return QStringLiteral("direct");
 }
 
-Draft::Draft(QString text, std::vector<TextSpan> locks) : m_text(cleaned(std::move(text)))
+Draft::Draft(QString text, const std::vector<TextSpan> &locks) : m_text(cleaned(std::move(text)))
 {
     for (const TextSpan &lock : locks) {
         if (!lock.empty())
@@ -182,10 +182,10 @@ AppliedEdit Draft::apply(const TextEdit &edit, Step &step)
     if (m_log.size() > kRememberedEdits)
         m_log.pop_front();
     m_locks = movedLocks(m_locks, edit);
-    for (std::size_t i = 0; i < m_proposals.size(); ++i) {
-        const Proposal now = movedOver(m_proposals[i], edit);
+    for (const Proposal &offered : m_proposals) { // each is replaced in its place
+        const Proposal now = movedOver(offered, edit);
         const Proposal back = movedOver(now, step.backward.front());
-        const bool findsBack = samePlaces(back, m_proposals[i]) && isSameState(back, now);
+        const bool findsBack = samePlaces(back, offered) && isSameState(back, now);
         replaceProposal(now, &step, findsBack ? Remember::Decisions : Remember::Places);
     }
     return {edit, m_version};

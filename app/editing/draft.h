@@ -64,7 +64,7 @@ public:
     static constexpr std::size_t kRememberedEdits = 4096; ///< how far back a version may be
     static constexpr std::size_t kUndoSteps = 2000;
 
-    explicit Draft(QString text = {}, std::vector<TextSpan> locks = {});
+    explicit Draft(QString text = {}, const std::vector<TextSpan> &locks = {});
 
     [[nodiscard]] const QString &text() const noexcept { return m_text; }
     [[nodiscard]] std::int64_t version() const noexcept { return m_version; }
@@ -96,13 +96,13 @@ public:
 
     /// No step of its own.
     void addProposal(Proposal proposal);
-    std::vector<AppliedEdit> accept(const QString &proposal, std::optional<std::size_t> change,
-                                    std::optional<int> words, const EditAuthor &author);
-    void reject(const QString &proposal, std::optional<std::size_t> change);
+    std::vector<AppliedEdit> accept(const QString &id, std::optional<std::size_t> change, std::optional<int> words,
+                                    const EditAuthor &author);
+    void reject(const QString &id, std::optional<std::size_t> change);
     // What follows is no step: it changes what is offered, not what was written.
-    void choose(const QString &proposal, std::size_t alternative);
-    void take(const QString &proposal, std::size_t alternative, TextSpan words);
-    void writeOwn(const QString &proposal, const QString &text);
+    void choose(const QString &id, std::size_t alternative);
+    void take(const QString &id, std::size_t alternative, TextSpan words);
+    void writeOwn(const QString &id, const QString &text);
     /// Replaces an open proposal by one of the same id (which has more alternatives, for instance).
     void replaceOpen(const Proposal &proposal);
 

@@ -101,9 +101,10 @@ std::vector<std::int64_t> DraftRun::holdWord(int lane, std::int64_t canvas, std:
                     "position is " + std::to_string(position) + ", wanted 0 to " +
                         std::to_string(newest->argmax.size() - 1),
                     "position");
-    const std::vector<std::int64_t> positions =
+    std::vector<std::int64_t> positions =
         m_history.view(static_cast<std::size_t>(lane)).wordAround(canvas, newest->argmax, position);
     std::vector<HoldChange> changes;
+    changes.reserve(positions.size());
     for (const std::int64_t each : positions)
         changes.push_back({each, held ? std::optional(newest->argmax[static_cast<std::size_t>(each)]) : std::nullopt});
     hold(lane, canvas, changes);

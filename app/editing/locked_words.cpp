@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <ranges>
 
 namespace palimpsest::editing {
 
@@ -127,8 +128,8 @@ std::vector<TextEdit> changesAround(const std::vector<TextSpan> &locks, QStringV
 
 QString withEdits(QString text, const std::vector<TextEdit> &edits)
 {
-    for (auto edit = edits.rbegin(); edit != edits.rend(); ++edit)
-        apply(text, *edit);
+    for (const TextEdit &edit : std::ranges::reverse_view(edits)) // the last one first: the others' places stay
+        apply(text, edit);
     return text;
 }
 

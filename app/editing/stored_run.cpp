@@ -101,7 +101,7 @@ std::string runMetadata(const DraftRun &run)
 
 std::shared_ptr<RunHistory> loadHistory(const documents::DocumentStore &store, const documents::OpaqueId &document,
                                         const documents::OpaqueId &run, const std::string &model,
-                                        std::shared_ptr<const Tokenizer> tokenizer)
+                                        const std::shared_ptr<const Tokenizer> &tokenizer)
 {
     const std::vector<documents::RunSummary> runs = store.runs(document);
     const auto summary = std::find_if(runs.begin(), runs.end(),

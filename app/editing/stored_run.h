@@ -27,6 +27,6 @@ namespace palimpsest::editing {
 [[nodiscard]] std::shared_ptr<RunHistory> loadHistory(const documents::DocumentStore &store,
                                                       const documents::OpaqueId &document,
                                                       const documents::OpaqueId &run, const std::string &model,
-                                                      std::shared_ptr<const Tokenizer> tokenizer);
+                                                      const std::shared_ptr<const Tokenizer> &tokenizer);
 
 } // namespace palimpsest::editing
