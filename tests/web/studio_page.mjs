@@ -85,7 +85,7 @@ export class Studio {
     await until(() => page.url() !== before, "the new draft to be opened");
     await editor.waitFor();
     await until(async () => (await this.shownText(page)) === "", "the empty page");
-    await editor.click();
+    await until(() => editor.evaluate((element) => element === document.activeElement), "the caret on the new page");
     if (!text) return;
     await page.keyboard.insertText(text);
     await until(async () => (await this.shownText(page)) === text, "the text to be on the page");

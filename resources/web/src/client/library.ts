@@ -28,10 +28,16 @@ export function openDraft(session: Session, document: string): void {
   else open();
 }
 
+/** Opens a draft that was just made, with the caret in it. */
+function openFreshDraft(session: Session, document: string): void {
+  session.store.dispatch({ type: "ui", changes: { freshDraft: document } });
+  openDraft(session, document);
+}
+
 /** Makes a draft and opens it. Gives its id. */
 export async function newDraft(session: Session, title = untitled, text = ""): Promise<string> {
   const document = string(await session.request({ type: "document.create", title, text }), "document");
-  openDraft(session, document);
+  openFreshDraft(session, document);
   return document;
 }
 
@@ -42,7 +48,7 @@ export function renameDraft(session: Session, document: string, title: string): 
 
 export async function duplicateDraft(session: Session, document: string): Promise<void> {
   if (session.store.state.documentId === document) await session.idle();
-  openDraft(session, string(await session.request({ type: "document.duplicate", document }), "document"));
+  openFreshDraft(session, string(await session.request({ type: "document.duplicate", document }), "document"));
 }
 
 export async function binDraft(session: Session, document: string): Promise<void> {

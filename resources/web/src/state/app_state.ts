@@ -139,6 +139,8 @@ export interface Ui {
   /** Whether a key is held that shows the entropy view, or the original. */
   entropyHeld: boolean;
   originalHeld: boolean;
+  /** The draft that was just made, which the writer will want to write in. */
+  freshDraft: string | null;
   card: WordCard | null;
   dialog: "" | "keys" | "delete" | "settings";
   /** The draft that a dialog is about. */
@@ -194,6 +196,7 @@ export function initialState(preferences: Preferences): AppState {
       instruction: "",
       entropyHeld: false,
       originalHeld: false,
+      freshDraft: null,
       card: null,
       dialog: "",
       dialogDocument: "",

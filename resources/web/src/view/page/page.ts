@@ -35,6 +35,7 @@ export class Page {
   readonly #empty: HTMLElement;
   readonly #opening = h("p", { class: "page__opening", hidden: true }, "Opening the draft…");
   #isPlacing = false;
+  #entered: string | null = null;
 
   constructor(session: Session, commands: readonly Command[], chooseFile: () => void) {
     this.#session = session;
@@ -75,7 +76,15 @@ export class Page {
     this.element.style.setProperty("--page-size", `${state.preferences.fontSize}px`);
     this.element.style.setProperty("--page-line-height", String(state.preferences.lineHeight));
     this.editor.render(state);
+    this.#enterFresh(state);
     this.#place();
+  }
+
+  /** Puts the keys on the page of a draft that was just made, once. */
+  #enterFresh({ draft, ui }: AppState): void {
+    if (!draft || draft.id !== ui.freshDraft || draft.id === this.#entered) return;
+    this.#entered = draft.id;
+    this.editor.focus();
   }
 
   #handlers(): PageHandlers {
