@@ -68,21 +68,25 @@ QSGNode *dottedLineNodes(QSGNode *old, QQuickWindow &window, std::span<const Dot
     auto *root = old != nullptr ? static_cast<Lines *>(old) : new Lines;
     QSGNode *next = root->firstChild();
     for (std::size_t i = 0; i < lines.size(); ++i) {
-        auto *node = static_cast<QSGImageNode *>(next);
-        const bool isNew = node == nullptr;
-        if (!isNew) {
-            next = node->nextSibling();
+        QSGNode *replaced = next;
+        if (replaced != nullptr) {
+            next = replaced->nextSibling();
             if (root->shown[i] == lines[i])
                 continue;
-        } else {
-            node = window.createImageNode();
-            node->setFiltering(QSGTexture::Nearest);
-            node->setOwnsTexture(true);
         }
+        QSGImageNode *node = window.createImageNode(); // not moved, see rectangleNodes()
+        node->setFiltering(QSGTexture::Nearest);
+        node->setOwnsTexture(true);
         node->setTexture(window.createTextureFromImage(imageOf(lines[i]), QQuickWindow::TextureHasAlphaChannel));
         node->setRect(QRectF(lines[i].start, QSizeF(lines[i].width(), DottedLine::kDotSize)));
-        if (isNew) // with its texture: the software renderer looks at it at once
+        // With its texture: the software renderer looks at it at once.
+        if (replaced == nullptr) {
             root->appendChildNode(node);
+        } else {
+            root->insertChildNodeBefore(node, replaced);
+            root->removeChildNode(replaced);
+            delete replaced;
+        }
     }
     while (next != nullptr) {
         QSGNode *gone = std::exchange(next, next->nextSibling());

@@ -7,6 +7,8 @@
 #include <QSGNode>
 #include <QSGRectangleNode>
 
+#include <utility>
+
 namespace palimpsest::studio {
 
 QSGNode *rectangleNodes(QSGNode *old, QQuickWindow &window, std::span<const ColoredRect> rects)
@@ -14,26 +16,32 @@ QSGNode *rectangleNodes(QSGNode *old, QQuickWindow &window, std::span<const Colo
     // The software renderer drops an item's position unless its root node is a transform node.
     QSGNode *root = old != nullptr ? old : new QSGTransformNode;
     QSGNode *node = root->firstChild();
+    const auto removeNode = [root, &node] {
+        QSGNode *gone = std::exchange(node, node->nextSibling());
+        root->removeChildNode(gone);
+        delete gone;
+    };
     for (const ColoredRect &colored : rects) {
-        QSGRectangleNode *rectangle = nullptr;
-        if (node != nullptr) {
-            rectangle = static_cast<QSGRectangleNode *>(node);
-            node = node->nextSibling();
-        } else {
-            rectangle = window.createRectangleNode();
-            root->appendChildNode(rectangle);
+        if (node != nullptr && static_cast<QSGRectangleNode *>(node)->rect() == colored.rect) {
+            auto *kept = static_cast<QSGRectangleNode *>(std::exchange(node, node->nextSibling()));
+            if (kept->color() != colored.color)
+                kept->setColor(colored.color);
+            continue;
         }
-        if (rectangle->rect() != colored.rect)
-            rectangle->setRect(colored.rect);
-        if (rectangle->color() != colored.color)
-            rectangle->setColor(colored.color);
+        // Not moved: Qt's software renderer (seen with 6.4.2) leaves the old place of a node on the screen if something
+        // opaque covers all of the new one.
+        QSGRectangleNode *made = window.createRectangleNode();
+        made->setRect(colored.rect);
+        made->setColor(colored.color);
+        if (node != nullptr) {
+            root->insertChildNodeBefore(made, node);
+            removeNode();
+        } else {
+            root->appendChildNode(made);
+        }
     }
-    while (node != nullptr) {
-        QSGNode *next = node->nextSibling();
-        root->removeChildNode(node);
-        delete node;
-        node = next;
-    }
+    while (node != nullptr)
+        removeNode();
     return root;
 }
 

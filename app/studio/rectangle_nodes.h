@@ -21,8 +21,8 @@ struct ColoredRect
     friend bool operator==(const ColoredRect &, const ColoredRect &) = default;
 };
 
-/// For QQuickItem::updatePaintNode: a node that draws the rectangles in their order; `old` is reused, with its
-/// children. Rectangle nodes are what both the software renderer and OpenGL draw.
+/// For QQuickItem::updatePaintNode: a node that draws the rectangles in their order; `old` is reused, with those of
+/// its children that stay where they are. Rectangle nodes are what both the software renderer and OpenGL draw.
 QSGNode *rectangleNodes(QSGNode *old, QQuickWindow &window, std::span<const ColoredRect> rects);
 
 } // namespace palimpsest::studio
