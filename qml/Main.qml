@@ -18,13 +18,15 @@ ApplicationWindow {
     readonly property bool inspectorShown: inspectorChoice < 0 ? width > 1080 : inspectorChoice > 0
     property bool libraryShown: true
     property alias inspectorTab: inspector.tab
+    property string draftToWriteIn
+    property bool draftWasOpen: false // since the start
 
     width: 1440
     height: 900
     minimumWidth: 720
     minimumHeight: 480
     visible: true
-    title: draft.open ? qsTr("%1 — Palimpsest").arg(draft.title) : qsTr("Palimpsest")
+    title: draft.open ? qsTr("%1 — Palimpsest").arg(draft.title || qsTr("Untitled")) : qsTr("Palimpsest")
     color: Theme.paper
     font.family: Theme.uiFont
     font.pixelSize: Theme.bodySize
@@ -291,9 +293,22 @@ ApplicationWindow {
     }
     Connections {
         target: root.studio.library
+        function onCreated(id) {
+            root.draftToWriteIn = id
+        }
         function onBinned(id, title) {
             notices.binned = id
             notices.show(qsTr("“%1” is in the bin").arg(title), qsTr("Take it back"))
+        }
+    }
+    Connections {
+        target: root.draft
+        // A draft that was just made, and the one that was open last, are there to write in; one chosen in the list of
+        // drafts leaves the keys there.
+        function onOpened() {
+            if (root.draft.open && (root.draft.document === root.draftToWriteIn || !root.draftWasOpen))
+                page.editor.forceActiveFocus()
+            root.draftWasOpen = root.draftWasOpen || root.draft.open
         }
     }
     Connections {

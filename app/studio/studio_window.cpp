@@ -20,6 +20,25 @@ namespace {
 /// Properties of the window that are kept: whether its panes are shown, and which tab.
 constexpr std::array kShownParts{"libraryShown", "inspectorChoice", "inspectorTab"};
 
+/// Brings a window back onto its screen that reaches beyond it with its frame.
+void fitOntoScreen(QWindow &window)
+{
+    if (window.visibility() != QWindow::Windowed)
+        return;
+    const QRect room = window.screen()->availableGeometry();
+    const QMargins frame = window.frameMargins();
+    const QSize around(frame.left() + frame.right(), frame.top() + frame.bottom());
+    const QSize size = window.size().boundedTo(room.size() - around).expandedTo(window.minimumSize());
+    if (size != window.size())
+        window.resize(size);
+    const QSize outer = size + around;
+    const QPoint corner = window.framePosition();
+    const QPoint inside(std::clamp(corner.x(), room.left(), std::max(room.left(), room.right() + 1 - outer.width())),
+                        std::clamp(corner.y(), room.top(), std::max(room.top(), room.bottom() + 1 - outer.height())));
+    if (inside != corner)
+        window.setFramePosition(inside);
+}
+
 } // namespace
 
 StudioWindow::StudioWindow(std::unique_ptr<EngineHost> engine, documents::StoreOptions store, QSettings *settings,
@@ -85,6 +104,9 @@ void StudioWindow::restoreWindow()
         shown->setGeometry(geometry);
     if (m_settings->value(QStringLiteral("window/maximized")).toBool())
         shown->showMaximized();
+    QObject::connect(
+        shown, &QQuickWindow::frameSwapped, shown, [shown] { fitOntoScreen(*shown); }, // its frame is known by now
+        static_cast<Qt::ConnectionType>(Qt::AutoConnection | Qt::SingleShotConnection));
     for (const char *name : kShownParts) {
         const QVariant value = m_settings->value(QStringLiteral("window/") + QLatin1String(name));
         if (value.isValid())

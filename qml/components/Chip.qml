@@ -17,7 +17,7 @@ T.Button {
     rightPadding: 10
     implicitHeight: 26
     hoverEnabled: true
-    focusPolicy: Qt.StrongFocus
+    focusPolicy: Qt.TabFocus
     Accessible.name: text
     Accessible.description: hint
 

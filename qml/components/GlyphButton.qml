@@ -17,7 +17,7 @@ T.Button {
     implicitWidth: Theme.touchTarget
     implicitHeight: Theme.touchTarget
     hoverEnabled: true
-    focusPolicy: Qt.StrongFocus
+    focusPolicy: Qt.TabFocus
     opacity: enabled ? 1 : 0.4
     Accessible.name: name
 

@@ -15,7 +15,7 @@ T.Button {
     implicitHeight: compact ? 28 : Theme.touchTarget + 4
     implicitWidth: implicitContentWidth + (compact ? 20 : 32)
     hoverEnabled: true
-    focusPolicy: Qt.StrongFocus
+    focusPolicy: Qt.TabFocus // a click leaves the keys where they were: a space typed next is a space
     opacity: enabled ? 1 : 0.5
     Accessible.name: text
     Keys.onReturnPressed: root.clicked()

@@ -12,7 +12,7 @@ T.Button {
     text: qsTr("+ New draft")
     implicitHeight: Theme.touchTarget + 4
     hoverEnabled: true
-    focusPolicy: Qt.StrongFocus
+    focusPolicy: Qt.TabFocus
     Accessible.name: qsTr("New draft")
 
     contentItem: Text {

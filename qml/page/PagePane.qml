@@ -37,7 +37,7 @@ Item {
         id: flick
         anchors.fill: parent
         contentWidth: width
-        contentHeight: Math.max(height, edit.height + 34 + 160)
+        contentHeight: Math.max(height, edit.y + edit.implicitHeight + 160)
         boundsBehavior: Flickable.StopAtBounds
         clip: true
         ScrollBar.vertical: ScrollBar {}
@@ -55,6 +55,7 @@ Item {
             x: Math.round((flick.width - width) / 2)
             y: 34
             width: root.sheetWidth
+            height: flick.contentHeight - y // the caret can be put down below the last line, too
             wrapMode: TextEdit.Wrap
             horizontalAlignment: TextEdit.AlignLeft // each paragraph by its own direction
             textFormat: TextEdit.PlainText
@@ -105,7 +106,7 @@ Item {
             x: edit.x
             y: edit.y
             width: edit.width
-            height: edit.height
+            height: edit.contentHeight // below the last line there is no word
         }
         AlternativesRow {
             id: alternatives

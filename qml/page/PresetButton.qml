@@ -14,7 +14,7 @@ T.Button {
     implicitHeight: 28
     implicitWidth: implicitContentWidth + 26
     hoverEnabled: true
-    focusPolicy: Qt.StrongFocus
+    focusPolicy: Qt.TabFocus
     checkable: false
     Accessible.name: text
     Accessible.checkable: true

@@ -180,7 +180,8 @@ void StudioBench::openDraft(const QString &text)
         qFatal("the draft does not open");
     if (!QTest::qWaitFor([&] { return page().isWhole(); }))
         qFatal("the draft does not come to the page");
-    editor()->forceActiveFocus();
+    if (!QTest::qWaitFor([this] { return editor()->hasActiveFocus(); }))
+        qFatal("a new draft has not the caret");
 }
 
 QQuickItem *StudioBench::editor()

@@ -4,6 +4,8 @@
 #include "tests/app/studio/window_driver.h"
 
 #include <QFile>
+#include <QQuickItem>
+#include <QQuickWindow>
 #include <QTest>
 
 using namespace palimpsest;
@@ -16,10 +18,41 @@ class TestStudioLibrary : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
+    void aNewDraftIsThereToWriteIn();
+    void aClickBelowTheTextPutsTheCaretAtItsEnd();
     void libraryByKeys();
     void binAndBack();
     void exportsAndImports();
 };
+
+void TestStudioLibrary::aNewDraftIsThereToWriteIn()
+{
+    WindowDriver driver;
+    QVERIFY(driver.click(QStringLiteral("New draft")));
+    QTRY_VERIFY(driver.studio().draft()->isOpen());
+    driver.type(QStringLiteral("one"));
+    QTRY_COMPARE(driver.text(), QStringLiteral("one"));
+    const QString first = driver.studio().draft()->document();
+    driver.key(Qt::Key_F, Qt::ControlModifier | Qt::ShiftModifier); // the keys go to the search
+    driver.key(Qt::Key_N, Qt::ControlModifier);
+    QTRY_VERIFY(driver.studio().draft()->document() != first && driver.studio().draft()->isOpen());
+    driver.type(QStringLiteral("two"));
+    QTRY_COMPARE(driver.text(), QStringLiteral("two"));
+}
+
+void TestStudioLibrary::aClickBelowTheTextPutsTheCaretAtItsEnd()
+{
+    WindowDriver driver;
+    QVERIFY(driver.openDraft(QStringLiteral("Alpha"), QStringLiteral("one\ntwo")));
+    driver.key(Qt::Key_F, Qt::ControlModifier | Qt::ShiftModifier);
+    const QQuickItem *editor = driver.studio().draft()->page()->textEdit();
+    QVERIFY(!editor->hasActiveFocus());
+    const QPointF below = editor->mapToScene(QPointF(editor->width() / 2, editor->height() * 0.75));
+    QVERIFY(below.y() > editor->mapToScene(QPointF(0, editor->implicitHeight())).y() + 100);
+    QTest::mouseClick(editor->window(), Qt::LeftButton, {}, below.toPoint());
+    driver.type(QStringLiteral(" three"));
+    QTRY_COMPARE(driver.text(), QStringLiteral("one\ntwo three"));
+}
 
 void TestStudioLibrary::libraryByKeys()
 {

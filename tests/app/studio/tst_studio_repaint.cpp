@@ -69,9 +69,11 @@ QString TestStudioRepaint::leftOvers()
     const QImage anew = bench().view().grabWindow();
     if (shown.isNull() || shown.size() != anew.size())
         return QStringLiteral("no picture");
-    const QRect box = differenceOf(shown.convertToFormat(QImage::Format_RGB32), anew.convertToFormat(QImage::Format_RGB32));
-    return box.isEmpty() ? QString()
-                         : QStringLiteral("%1 x %2 at %3, %4").arg(box.width()).arg(box.height()).arg(box.x()).arg(box.y());
+    const QRect box =
+        differenceOf(shown.convertToFormat(QImage::Format_RGB32), anew.convertToFormat(QImage::Format_RGB32));
+    return box.isEmpty()
+               ? QString()
+               : QStringLiteral("%1 x %2 at %3, %4").arg(box.width()).arg(box.height()).arg(box.x()).arg(box.y());
 }
 
 void TestStudioRepaint::nothingOfAStepIsLeft()

@@ -29,6 +29,7 @@ private Q_SLOTS:
     void stopRestoresF099();
     void keepsWhatSettled();
     void typingElsewhereGoesOn();
+    void clicksOnButtonsLeaveTheKeysOnThePage();
     void tellsWhatTheModelSeesAhead();
     void speaksOfStartsAndEndsAloneF091();
     void aLongWishShowsItsBeginning();
@@ -145,6 +146,24 @@ void TestStudioRuns::typingElsewhereGoesOn()
     bench().gate.open();
     QTRY_COMPARE(bench().pageText(), QStringLiteral("My ") + kLetter + QStringLiteral(" sincerely"));
     QCOMPARE(bench().caret(), 3);
+}
+
+void TestStudioRuns::clicksOnButtonsLeaveTheKeysOnThePage()
+{
+    bench().script->settleWithin(test::StudioScript::kNever);
+    bench().openDraft(kLetter);
+    bench().key(Qt::Key_End, Qt::ControlModifier);
+    bench().gate.close();
+    for (const char *button : {"Continue", "Proofread", "Run", "Pause", "Go on", "Stop"}) {
+        bench().click(QString::fromLatin1(button));
+        QVERIFY2(bench().editor()->hasActiveFocus(), button);
+        QTest::qWait(0);
+    }
+    QTRY_VERIFY(!bench().draft().running());
+    bench().gate.open();
+    bench().type(QStringLiteral(" sincerely"));
+    QTRY_COMPARE(bench().text(), kLetter + QStringLiteral(" sincerely"));
+    QVERIFY(!bench().draft().running()); // the space was no press of a button
 }
 
 void TestStudioRuns::tellsWhatTheModelSeesAhead()

@@ -126,8 +126,7 @@ bool WindowDriver::openDraft(const QString &title, const QString &text)
     studio().library()->create(title, text);
     if (!QTest::qWaitFor([this] { return studio().draft()->isOpen(); }))
         return false;
-    QQuickItem *editor = studio().draft()->page()->textEdit();
-    editor->forceActiveFocus();
+    const QQuickItem *editor = studio().draft()->page()->textEdit(); // a new draft has the caret
     return QTest::qWaitFor([editor] { return editor->hasActiveFocus(); });
 }
 
