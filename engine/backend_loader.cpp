@@ -62,6 +62,12 @@ Opened openModule(const std::vector<fs::path> &folders)
     return {module, {}};
 }
 
+/// Why a module cannot be used; empty if it can.
+std::string problemOf(const Opened &opened)
+{
+    return opened.module == nullptr ? opened.problem : opened.module->whyUnusable();
+}
+
 LoadedBackend onCpu(std::shared_ptr<const Checkpoint> checkpoint, const BackendRequest &request,
                     const LoadProgress &progress)
 {
@@ -111,8 +117,7 @@ std::vector<fs::path> defaultModuleFolders()
 
 std::optional<std::string> whyNotCuda(const std::vector<fs::path> &moduleFolders)
 {
-    const Opened opened = openModule(moduleFolders);
-    std::string problem = opened.module == nullptr ? opened.problem : opened.module->whyUnusable();
+    std::string problem = problemOf(openModule(moduleFolders));
     return problem.empty() ? std::nullopt : std::optional(std::move(problem));
 }
 
@@ -133,10 +138,11 @@ LoadedBackend loadBackend(std::shared_ptr<const Checkpoint> checkpoint, const Ba
 {
     if (request.device == DeviceChoice::Cpu)
         return onCpu(std::move(checkpoint), request, progress);
-    if (std::optional<std::string> problem = whyNotCuda(request.moduleFolders)) {
+    const Opened opened = openModule(request.moduleFolders);
+    if (std::string problem = problemOf(opened); opened.module == nullptr || !problem.empty()) {
         if (request.device == DeviceChoice::Cuda)
-            throw Error(ErrorKind::Backend, "CUDA cannot be used: " + *problem, "device");
-        return onCpuBecause(std::move(*problem), false, std::move(checkpoint), request, progress);
+            throw Error(ErrorKind::Backend, "CUDA cannot be used: " + problem, "device");
+        return onCpuBecause(std::move(problem), false, std::move(checkpoint), request, progress);
     }
     bool cancelled = false;
     const LoadProgress watched = [&](double part) {
@@ -144,8 +150,7 @@ LoadedBackend loadBackend(std::shared_ptr<const Checkpoint> checkpoint, const Ba
         return !cancelled;
     };
     try {
-        const BackendModule *const module = openModule(request.moduleFolders).module;
-        return {.backend = module->make(checkpoint, watched), .whyNotCuda = {}, .hasUnusedDevice = false};
+        return {.backend = opened.module->make(checkpoint, watched), .whyNotCuda = {}, .hasUnusedDevice = false};
     } catch (const Error &error) {
         const bool deviceRefused = error.kind() == ErrorKind::OutOfMemory || error.kind() == ErrorKind::Backend ||
                                    error.kind() == ErrorKind::Unsupported;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <ranges>
 
 namespace palimpsest {
 
@@ -54,8 +55,8 @@ void dropRepetition(std::string &text, std::string_view after)
     constexpr std::size_t kFarthest = 4096; // a repetition of more does not fit a canvas
     const std::string behind = LineEndView(after.substr(0, kFarthest)).text();
     const std::vector<ByteRange> runs = splitAtWhiteSpace(behind);
-    for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-        const std::string_view prefix = std::string_view(behind).substr(0, static_cast<std::size_t>(run->end));
+    for (const ByteRange &run : std::ranges::reverse_view(runs)) {
+        const std::string_view prefix = std::string_view(behind).substr(0, static_cast<std::size_t>(run.end));
         if (text.size() <= prefix.size() || !text.ends_with(prefix) || countWords(prefix) == 0) {
             continue;
         }
