@@ -14,7 +14,7 @@
 #include <QtQml/qqmlextensionplugin.h>
 
 #include <algorithm>
-#include <ranges>
+#include <utility>
 
 Q_IMPORT_QML_PLUGIN(Palimpsest_StudioPlugin)
 Q_IMPORT_QML_PLUGIN(PalimpsestPlugin)
@@ -35,8 +35,9 @@ bool visitItems(QQuickItem *root, const std::function<bool(QQuickItem *)> &visit
     if (!root->isVisible())
         return false;
     QList<QQuickItem *> children = root->childItems();
+    std::reverse(children.begin(), children.end()); // of equals the last one lies on top
     std::stable_sort(children.begin(), children.end(), [](QQuickItem *a, QQuickItem *b) { return a->z() > b->z(); });
-    for (QQuickItem *child : children | std::views::reverse) {
+    for (QQuickItem *child : std::as_const(children)) {
         if (visitItems(child, visit))
             return true;
     }
