@@ -7,8 +7,8 @@
 #include "engine/word_diff.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <ranges>
 
 namespace palimpsest {
 
@@ -55,8 +55,8 @@ void dropRepetition(std::string &text, std::string_view after)
     constexpr std::size_t kFarthest = 4096; // a repetition of more does not fit a canvas
     const std::string behind = LineEndView(after.substr(0, kFarthest)).text();
     const std::vector<ByteRange> runs = splitAtWhiteSpace(behind);
-    for (const ByteRange &run : std::ranges::reverse_view(runs)) {
-        const std::string_view prefix = std::string_view(behind).substr(0, static_cast<std::size_t>(run.end));
+    for (std::size_t i = runs.size(); i-- > 0;) {
+        const std::string_view prefix = std::string_view(behind).substr(0, static_cast<std::size_t>(runs[i].end));
         if (text.size() <= prefix.size() || !text.ends_with(prefix) || countWords(prefix) == 0) {
             continue;
         }

@@ -230,12 +230,12 @@ AppliedEdit Draft::edit(const TextEdit &edit, std::int64_t version, const EditAu
         refuse("the text would be longer than " + std::to_string(kMostUnits) + " UTF-16 code units", "text");
     if (!joins(now, author)) {
         Step step = newStep(author.cause == EditCause::Typing ? QStringLiteral("Typing") : QStringLiteral("Edit"));
-        const AppliedEdit applied = apply(now, step);
+        AppliedEdit applied = apply(now, step);
         push(std::move(step));
         noteTyping(now, author);
         return applied;
     }
-    const AppliedEdit applied = apply(now, m_undo.back());
+    AppliedEdit applied = apply(now, m_undo.back());
     m_undo.back().locksAfter = m_locks;
     noteTyping(now, author);
     return applied;

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <ranges>
 
 namespace palimpsest::editing {
 
@@ -128,8 +127,8 @@ std::vector<TextEdit> changesAround(const std::vector<TextSpan> &locks, QStringV
 
 QString withEdits(QString text, const std::vector<TextEdit> &edits)
 {
-    for (const TextEdit &edit : std::ranges::reverse_view(edits)) // the last one first: the others' places stay
-        apply(text, edit);
+    for (std::size_t i = edits.size(); i-- > 0;) // the last one first: the others' places stay
+        apply(text, edits[i]);
     return text;
 }
 

@@ -12,7 +12,6 @@
 
 #include <QTest>
 
-#include <ranges>
 #include <set>
 
 using namespace palimpsest;
@@ -260,9 +259,9 @@ void TestCanvasView::changesGoAroundLocks()
     const std::vector<TextEdit> edits = changesAround({lock}, original, revised);
     QCOMPARE(withEdits(original, edits), expected);
     TextSpan now = lock;
-    for (const TextEdit &edit : edits | std::views::reverse) {
-        QVERIFY(!touches(edit, lock));
-        now = moved(now, edit);
+    for (std::size_t i = edits.size(); i-- > 0;) {
+        QVERIFY(!touches(edits[i], lock));
+        now = moved(now, edits[i]);
     }
     QCOMPARE(withEdits(original, edits).mid(now.start, now.length()), original.mid(lock.start, lock.length()));
 }
