@@ -270,6 +270,7 @@ std::vector<AppliedEdit> Draft::editAll(const std::vector<TextEdit> &edits, cons
 {
     Step step = newStep(label);
     std::vector<AppliedEdit> applied;
+    applied.reserve(edits.size());
     for (const TextEdit &edit : edits)
         applied.push_back(apply({snappedToCodePoints(edit.span, m_text), cleaned(edit.text)}, step));
     push(std::move(step));
@@ -284,6 +285,7 @@ std::vector<AppliedEdit> Draft::restore(const QString &text, const std::vector<T
         edits = {singleEdit(m_text, wanted)};
     Step step = newStep(QStringLiteral("Restore"));
     std::vector<AppliedEdit> applied;
+    applied.reserve(edits.size());
     for (const TextEdit &edit : edits)
         applied.push_back(apply(edit, step));
     m_locks.clear();

@@ -84,6 +84,7 @@ void DraftRun::hold(int lane, std::int64_t canvas, const std::vector<HoldChange>
 {
     requireRunning();
     std::vector<Generation::Freeze> freezes;
+    freezes.reserve(changes.size());
     for (const HoldChange &change : changes)
         freezes.push_back({change.position, change.id});
     requireLane(lane, canvas).ticket.freeze(canvas, std::move(freezes));
