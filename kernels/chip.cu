@@ -65,6 +65,13 @@ bool runsOn(int major, int minor)
     return anyArchitecture([&](const Architecture &architecture) { return architecture.runsOn(major, minor); });
 }
 
+cudaError_t currentMultiprocessors(int &count)
+{
+    int device = 0;
+    const cudaError_t status = cudaGetDevice(&device);
+    return status == cudaSuccess ? cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device) : status;
+}
+
 cudaError_t currentChip(ChipChoices &choices)
 {
     int device = 0;

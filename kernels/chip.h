@@ -33,6 +33,9 @@ inline constexpr ChipChoices kChips[] = {
 /// (compiled by its driver) gets the default.
 [[nodiscard]] cudaError_t currentChip(ChipChoices &choices);
 
+/// How many multiprocessors the current device has.
+[[nodiscard]] cudaError_t currentMultiprocessors(int &count);
+
 /// Whether anything in this build runs on chips of that compute capability. Starts nothing on the device.
 [[nodiscard]] bool runsOn(int major, int minor);
 

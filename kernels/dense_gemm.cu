@@ -172,7 +172,20 @@ __device__ void storeSums(const DenseGemmArgs &args, std::int64_t rows, std::int
     }
 }
 
-template <WeightLayout kLayout, GemmEpilogue kEpilogue>
+__device__ void add(Sums &sums, const Sums &more)
+{
+#pragma unroll
+    for (int tile = 0; tile < 2; ++tile) {
+#pragma unroll
+        for (int column = 0; column < kTileOutputs / 8; ++column) {
+#pragma unroll
+            for (int i = 0; i < 4; ++i)
+                sums[tile][column][i] += more[tile][column][i];
+        }
+    }
+}
+
+template <WeightLayout kLayout, GemmEpilogue kEpilogue, bool kAddParts>
 __global__ __launch_bounds__(kThreads) void portableKernel(const DenseGemmArgs args)
 {
     __shared__ __align__(16) Stage stages[kStages];
@@ -180,35 +193,47 @@ __global__ __launch_bounds__(kThreads) void portableKernel(const DenseGemmArgs a
     const std::int64_t firstRow = static_cast<std::int64_t>(blockIdx.y) * kTileRows;
     if (firstRow >= rows)
         return;
-    const int part = static_cast<int>(blockIdx.z);
-    const Range range = inputsOfPart(args.inputs, part, args.parts);
-    const auto load = [&](std::int64_t input, int stage) {
-        if (input < range.end)
-            loadStage<kLayout, kEpilogue>(stages[stage], args, rows, firstRow, input, range.end);
-        ptx::copyAsyncCommit(); // also where nothing is left, so that the groups can be counted
+    const auto sumPart = [&](int part, Sums &sums) {
+        const Range range = inputsOfPart(args.inputs, part, args.parts);
+        const auto load = [&](std::int64_t input, int stage) {
+            if (input < range.end)
+                loadStage<kLayout, kEpilogue>(stages[stage], args, rows, firstRow, input, range.end);
+            ptx::copyAsyncCommit(); // also where nothing is left, so that the groups can be counted
+        };
+        for (int stage = 0; stage < kStages - 1; ++stage)
+            load(range.begin + stage * kTileInputs, stage);
+        int stage = 0;
+        for (std::int64_t input = range.begin; input < range.end; input += kTileInputs) {
+            ptx::copyAsyncWait<kStages - 2>();
+            __syncthreads(); // the stage has arrived for all, and the one before it is free
+            load(input + (kStages - 1) * kTileInputs, (stage + kStages - 1) % kStages);
+            multiplyStage<kLayout>(stages[stage], sums);
+            stage = (stage + 1) % kStages;
+        }
     };
-    for (int stage = 0; stage < kStages - 1; ++stage)
-        load(range.begin + stage * kTileInputs, stage);
+    const int part = static_cast<int>(blockIdx.z);
     Sums sums{};
-    int stage = 0;
-    for (std::int64_t input = range.begin; input < range.end; input += kTileInputs) {
-        ptx::copyAsyncWait<kStages - 2>();
-        __syncthreads(); // the stage has arrived for all, and the one before it is free
-        load(input + (kStages - 1) * kTileInputs, (stage + kStages - 1) % kStages);
-        multiplyStage<kLayout>(stages[stage], sums);
-        stage = (stage + 1) % kStages;
+    sumPart(part, sums);
+    if constexpr (kAddParts) {
+        for (int other = 1; other < args.parts; ++other) {
+            __syncthreads(); // the stages may still be read
+            Sums more{};
+            sumPart(other, more);
+            add(sums, more);
+        }
     }
     storeSums<kEpilogue>(args, rows, firstRow, part, sums);
 }
 
-template <WeightLayout kLayout, GemmEpilogue kEpilogue>
+template <WeightLayout kLayout, GemmEpilogue kEpilogue, bool kAddParts = false>
 cudaError_t launchPortable(const DenseGemmArgs &args, cudaStream_t stream)
 {
     const std::int64_t stored = kEpilogue == GemmEpilogue::GatedGelu ? args.outputs / 2 : args.outputs;
     const int tile = kEpilogue == GemmEpilogue::GatedGelu ? kTileOutputs / 2 : kTileOutputs;
     const dim3 grid(static_cast<unsigned>((stored + tile - 1) / tile),
-                    static_cast<unsigned>((args.rows + kTileRows - 1) / kTileRows), static_cast<unsigned>(args.parts));
-    portableKernel<kLayout, kEpilogue><<<grid, kThreads, 0, stream>>>(args);
+                    static_cast<unsigned>((args.rows + kTileRows - 1) / kTileRows),
+                    static_cast<unsigned>(kAddParts ? 1 : args.parts));
+    portableKernel<kLayout, kEpilogue, kAddParts><<<grid, kThreads, 0, stream>>>(args);
     return cudaGetLastError();
 }
 
@@ -226,7 +251,7 @@ bool isAllowed(const DenseGemmArgs &args)
         return false;
     if (args.x == nullptr || args.weight == nullptr || args.out == nullptr)
         return false;
-    if (gated && args.layout != WeightLayout::OutputMajor)
+    if ((gated && args.layout != WeightLayout::OutputMajor) || (args.addParts && args.epilogue != GemmEpilogue::Float))
         return false;
     return args.parts == 1 || (args.epilogue == GemmEpilogue::Float &&
                                args.parts == denseGemmParts(args.outputs, args.inputs, args.layout));
@@ -236,6 +261,10 @@ bool isAllowed(const DenseGemmArgs &args)
 
 cudaError_t denseGemmPortable(const DenseGemmArgs &args, cudaStream_t stream)
 {
+    if (args.addParts)
+        return args.layout == WeightLayout::InputMajor
+                   ? launchPortable<WeightLayout::InputMajor, GemmEpilogue::Float, true>(args, stream)
+                   : launchPortable<WeightLayout::OutputMajor, GemmEpilogue::Float, true>(args, stream);
     if (args.layout == WeightLayout::InputMajor)
         return args.epilogue == GemmEpilogue::Float
                    ? launchPortable<WeightLayout::InputMajor, GemmEpilogue::Float>(args, stream)
@@ -265,6 +294,11 @@ int denseGemmParts(std::int64_t outputs, std::int64_t inputs, WeightLayout)
     parts = parts < inputs / kLeastInputs ? parts : inputs / kLeastInputs;
     parts = parts < kMostParts ? parts : kMostParts;
     return parts < 1 ? 1 : static_cast<int>(parts);
+}
+
+bool denseGemmAddsParts(std::int64_t rows, std::int64_t outputs, int parts)
+{
+    return parts > 1 && isHopper() && hopperGemmAddsParts(rows, outputs);
 }
 
 cudaError_t denseGemm(const DenseGemmArgs &args, GemmVariant variant, cudaStream_t stream)

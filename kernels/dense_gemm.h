@@ -36,6 +36,8 @@ struct DenseGemmArgs
     GemmEpilogue epilogue = GemmEpilogue::Float;
     void *out = nullptr;
     int parts = 1; ///< 1, or for Float what denseGemmParts() says: the product is left as that many summands
+    /// The parts' sums are added here, in their order, and stored as one summand: the bits are the same.
+    bool addParts = false;
     /// Null, or a count in device memory: only the first `*activeRows` rows are wanted and written; 0 costs a launch.
     const std::int32_t *activeRows = nullptr;
     /// The launch after this one in the stream has nothing to do with it (MoeRouteArgs::besidePrevious): it may start
@@ -48,6 +50,10 @@ struct DenseGemmArgs
 /// change the bits of a row.
 [[nodiscard]] int denseGemmParts(std::int64_t outputs, std::int64_t inputs, WeightLayout layout);
 
+/// Whether it is faster to have the parts added by the product (`addParts`) than by who reads it. Depends on the
+/// device.
+[[nodiscard]] bool denseGemmAddsParts(std::int64_t rows, std::int64_t outputs, int parts);
+
 /// y = x W^T with bf16 operands and fp32 accumulation.
 ///
 /// Shapes     above; all row-major and contiguous.
@@ -56,8 +62,9 @@ struct DenseGemmArgs
 ///            kernel just before this one in the stream: reading it begins while that one ends.
 /// Numerics   products summed in fp32 in an order that depends on the weight's shape alone; Float stores the sum,
 ///            the others round it once. gelu_tanh in fp32 with the exact hyperbolic tangent's identity, error 1e-6.
-/// Cost       2 rows outputs inputs operations; the weight is read once for every 256 rows on Hopper (chips of compute
-///            capability 9.0 with TMA, mbarrier, wgmma), for every 128 rows by the portable kernel.
+/// Cost       2 rows outputs inputs operations; the weight is fetched once for every 256 rows on Hopper (chips of
+///            compute capability 9.0 with TMA, mbarrier, wgmma), all but the first time out of the cache; for every 128
+///            rows by the portable kernel.
 /// Returns    cudaErrorInvalidValue if a requirement does not hold, else the status of the launch. Asynchronous, no
 ///            allocation; may be captured in a CUDA graph.
 [[nodiscard]] cudaError_t denseGemm(const DenseGemmArgs &args, cudaStream_t stream);

@@ -15,14 +15,16 @@ namespace palimpsest::kernels {
 struct HopperGemmConfig
 {
     int weightRows = 64; ///< outputs of a block: 64, 128 or 192, one to three warpgroups
-    int cluster = 1;     ///< blocks side by side along the outputs that share what they read of x: 1, 2 or 4
     int tileRows = 256;  ///< rows of a block: 128 or 256; 128 with 192 outputs
 };
 
-/// TMA, mbarrier and wgmma: compute capability 9.0 alone.
+/// TMA, mbarrier and wgmma: compute capability 9.0 alone. With args.addParts it has one tile, whatever `config` says.
 [[nodiscard]] cudaError_t denseGemmHopper(const DenseGemmArgs &args, HopperGemmConfig config, cudaStream_t stream);
 
 /// The tuned choice for a shape.
 [[nodiscard]] HopperGemmConfig hopperGemmConfig(std::int64_t rows, std::int64_t outputs, int parts, bool besideNext);
+
+/// Whether adding the parts in the product is the faster way there.
+[[nodiscard]] bool hopperGemmAddsParts(std::int64_t rows, std::int64_t outputs);
 
 } // namespace palimpsest::kernels

@@ -13,7 +13,6 @@ namespace {
 
 constexpr int kMostHeadDim = 512;
 constexpr int kAngleThreads = 128;
-constexpr int kHeadWarps = 8;
 
 __global__ __launch_bounds__(kAngleThreads) void ropeAnglesKernel(const RopeAnglesArgs args)
 {
@@ -31,118 +30,128 @@ __global__ __launch_bounds__(kAngleThreads) void ropeAnglesKernel(const RopeAngl
     }
 }
 
-/// A lane's rotations.
-template <int kPairsOfPairs>
+constexpr int kHeadThreads = 256;
+constexpr int kElements = 8; // of each half of a head in one lane: 16 bytes of bf16
+
+/// Eight neighbouring elements.
+__device__ __forceinline__ void loadElements(float (&values)[kElements], const float *from)
+{
+#pragma unroll
+    for (int i = 0; i < kElements; i += 4) {
+        const float4 four = *reinterpret_cast<const float4 *>(from + i);
+        values[i] = four.x;
+        values[i + 1] = four.y;
+        values[i + 2] = four.z;
+        values[i + 3] = four.w;
+    }
+}
+
+__device__ __forceinline__ void loadElements(float (&values)[kElements], const Bf16 *from)
+{
+    const uint4 packed = *reinterpret_cast<const uint4 *>(from);
+    const std::uint32_t pairs[4] = {packed.x, packed.y, packed.z, packed.w};
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+        values[2 * i] = ptx::lowBf16(pairs[i]);
+        values[2 * i + 1] = ptx::highBf16(pairs[i]);
+    }
+}
+
+__device__ __forceinline__ void storeElements(float *to, const float (&values)[kElements])
+{
+#pragma unroll
+    for (int i = 0; i < kElements; i += 4)
+        *reinterpret_cast<float4 *>(to + i) = make_float4(values[i], values[i + 1], values[i + 2], values[i + 3]);
+}
+
+__device__ __forceinline__ void storeElements(Bf16 *to, const float (&values)[kElements])
+{
+    *reinterpret_cast<uint4 *>(to) =
+        make_uint4(ptx::packBf16(values[0], values[1]), ptx::packBf16(values[2], values[3]),
+                   ptx::packBf16(values[4], values[5]), ptx::packBf16(values[6], values[7]));
+}
+
+/// A lane's rotations: of the elements [first, first + kElements), as far as they rotate.
 struct Angles
 {
-    float2 even[kPairsOfPairs];
-    float2 odd[kPairsOfPairs];
+    float2 values[kElements];
 
-    __device__ __forceinline__ void load(const float2 *angles, int pairs)
+    __device__ __forceinline__ Angles(const float2 *angles, int first, int pairs)
     {
+        if (pairs % kElements == 0) { // then all of a lane's elements rotate or none, and rows are aligned
+            if (first < pairs) {
 #pragma unroll
-        for (int i = 0; i < kPairsOfPairs; ++i) {
-            const int element = 2 * (static_cast<int>(threadIdx.x) % 32 + i * 32);
-            if (element < pairs)
-                even[i] = angles[element];
-            if (element + 1 < pairs)
-                odd[i] = angles[element + 1];
+                for (int i = 0; i < kElements; i += 2) {
+                    const float4 two = *reinterpret_cast<const float4 *>(angles + first + i);
+                    values[i] = make_float2(two.x, two.y);
+                    values[i + 1] = make_float2(two.z, two.w);
+                }
+            }
+            return;
         }
+#pragma unroll
+        for (int i = 0; i < kElements; ++i)
+            if (first + i < pairs)
+                values[i] = angles[first + i];
     }
 };
 
-// One warp normalises one head of one row. Lane l holds the pairs of elements (2j, 2j + 1) and (2j + half, 2j + half +
-// 1) for j = l, l + 32, ..., so that a rotation stays inside a lane. Everything that is read is under way before the
-// first value is used: weights before the launch before this one has ended, angles beside the head.
-template <int kPairsOfPairs>
-struct Head
+/// A lane's part of a head, or of its weight: elements [first, first + kElements) of either half, so that a rotation
+/// stays inside the lane. A power of two of lanes shares a head; those behind its end hold zeros.
+struct HeadPart
 {
-    float2 low[kPairsOfPairs];
-    float2 high[kPairsOfPairs];
+    float low[kElements];
+    float high[kElements];
 
-    template <typename Body>
-    __device__ __forceinline__ static void forEach(int headDim, Body body)
+    template <typename Element>
+    __device__ __forceinline__ void load(const Element *head, int first, int headDim)
+    {
+        loadElements(low, head + first);
+        loadElements(high, head + first + headDim / 2);
+    }
+
+    __device__ __forceinline__ void fill(float value)
     {
 #pragma unroll
-        for (int i = 0; i < kPairsOfPairs; ++i) {
-            const int j = static_cast<int>(threadIdx.x) % 32 + i * 32;
-            if (j < headDim / 4)
-                body(i, 2 * j);
+        for (int i = 0; i < kElements; ++i)
+            low[i] = high[i] = value;
+    }
+
+    /// All lanes of the warp.
+    __device__ __forceinline__ void normalise(int lanes, int headDim, float epsilon, const HeadPart &weight)
+    {
+        float sum = 0.0F;
+#pragma unroll
+        for (int i = 0; i < kElements; ++i)
+            sum += low[i] * low[i] + high[i] * high[i];
+        for (int distance = lanes / 2; distance > 0; distance /= 2)
+            sum += __shfl_xor_sync(kWholeWarp, sum, distance);
+        const float inverse = 1.0F / sqrtf(sum / static_cast<float>(headDim) + epsilon);
+#pragma unroll
+        for (int i = 0; i < kElements; ++i) {
+            low[i] = low[i] * inverse * weight.low[i];
+            high[i] = high[i] * inverse * weight.high[i];
         }
     }
 
-    __device__ __forceinline__ void load(const float *head, int headDim)
+    __device__ __forceinline__ void rotate(const Angles &angles, int first, int pairs)
     {
-        forEach(headDim, [&](int i, int element) {
-            low[i] = *reinterpret_cast<const float2 *>(head + element);
-            high[i] = *reinterpret_cast<const float2 *>(head + element + headDim / 2);
-        });
-    }
-
-    __device__ __forceinline__ void load(const Bf16 *head, int headDim)
-    {
-        forEach(headDim, [&](int i, int element) {
-            const auto first = *reinterpret_cast<const std::uint32_t *>(head + element);
-            const auto second = *reinterpret_cast<const std::uint32_t *>(head + element + headDim / 2);
-            low[i] = make_float2(ptx::lowBf16(first), ptx::highBf16(first));
-            high[i] = make_float2(ptx::lowBf16(second), ptx::highBf16(second));
-        });
-    }
-
-    /// As a weight: null is 1.
-    __device__ __forceinline__ void loadWeight(const float *weight, int headDim)
-    {
-        if (weight != nullptr)
-            return load(weight, headDim);
 #pragma unroll
-        for (int i = 0; i < kPairsOfPairs; ++i)
-            low[i] = high[i] = make_float2(1.0F, 1.0F);
+        for (int i = 0; i < kElements; ++i) {
+            if (first + i >= pairs)
+                continue;
+            const float2 angle = angles.values[i];
+            const float turned = low[i] * angle.x - high[i] * angle.y;
+            high[i] = high[i] * angle.x + low[i] * angle.y;
+            low[i] = turned;
+        }
     }
 
-    __device__ __forceinline__ void normalise(int headDim, float epsilon, const Head &weight)
+    template <typename Element>
+    __device__ __forceinline__ void store(Element *head, int first, int headDim) const
     {
-        float sum = 0.0F;
-        forEach(headDim, [&](int i, int) {
-            sum += (low[i].x * low[i].x + low[i].y * low[i].y) + (high[i].x * high[i].x + high[i].y * high[i].y);
-        });
-        const float inverse = 1.0F / sqrtf(warpSum(sum) / static_cast<float>(headDim) + epsilon);
-        forEach(headDim, [&](int i, int) {
-            low[i] = make_float2(low[i].x * inverse * weight.low[i].x, low[i].y * inverse * weight.low[i].y);
-            high[i] = make_float2(high[i].x * inverse * weight.high[i].x, high[i].y * inverse * weight.high[i].y);
-        });
-    }
-
-    __device__ __forceinline__ static void rotatePair(float &first, float &second, const float2 &angle)
-    {
-        const float turned = first * angle.x - second * angle.y;
-        second = second * angle.x + first * angle.y;
-        first = turned;
-    }
-
-    __device__ __forceinline__ void rotate(int headDim, const Angles<kPairsOfPairs> &angles, int pairs)
-    {
-        forEach(headDim, [&](int i, int element) {
-            if (element < pairs)
-                rotatePair(low[i].x, high[i].x, angles.even[i]);
-            if (element + 1 < pairs)
-                rotatePair(low[i].y, high[i].y, angles.odd[i]);
-        });
-    }
-
-    __device__ __forceinline__ void store(float *head, int headDim) const
-    {
-        forEach(headDim, [&](int i, int element) {
-            *reinterpret_cast<float2 *>(head + element) = low[i];
-            *reinterpret_cast<float2 *>(head + element + headDim / 2) = high[i];
-        });
-    }
-
-    __device__ __forceinline__ void store(Bf16 *head, int headDim) const
-    {
-        forEach(headDim, [&](int i, int element) {
-            *reinterpret_cast<std::uint32_t *>(head + element) = ptx::packBf16(low[i].x, low[i].y);
-            *reinterpret_cast<std::uint32_t *>(head + element + headDim / 2) = ptx::packBf16(high[i].x, high[i].y);
-        });
+        storeElements(head + first, low);
+        storeElements(head + first + headDim / 2, high);
     }
 };
 
@@ -173,56 +182,66 @@ struct Matrices
     Element *values;
 };
 
-// A block takes eight heads of one row: queries, then keys, then values.
-template <typename Element, int kPairsOfPairs>
-__global__ __launch_bounds__(kHeadWarps * 32) void qkvNormRopeKernel(const QkvNormRopeArgs args,
-                                                                     const Matrices<Element> matrices)
+// A block takes as many heads of one row as its lanes hold: queries, then keys, then values. All that is read is under
+// way before the first of it is used: weights before the launch before this one has ended, angles beside the head.
+template <typename Element>
+__global__ __launch_bounds__(kHeadThreads) void qkvNormRopeKernel(const QkvNormRopeArgs args,
+                                                                  const Matrices<Element> matrices, const int lanes)
 {
     ptx::letNextStart();
-    const std::int64_t index = static_cast<std::int64_t>(blockIdx.y) * kHeadWarps + threadIdx.x / 32;
+    const auto thread = static_cast<int>(threadIdx.x);
+    const std::int64_t index = static_cast<std::int64_t>(blockIdx.y) * (kHeadThreads / lanes) + thread / lanes;
     const bool isValue = index >= args.heads + args.kvHeads;
     const bool isKey = !isValue && index >= args.heads;
     const int headDim = static_cast<int>(args.headDim);
-    Head<kPairsOfPairs> weight;
-    weight.loadWeight(isValue ? nullptr : isKey ? args.keyWeight : args.queryWeight, headDim);
+    const int first = thread % lanes * kElements;
+    const bool isBusy = index < args.heads + 2 * args.kvHeads && first < headDim / 2;
+    HeadPart weight;
+    if (isBusy && !isValue)
+        weight.load(isKey ? args.keyWeight : args.queryWeight, first, headDim);
+    else
+        weight.fill(1.0F);
     ptx::waitForPrevious();
     const std::int64_t row = blockIdx.x;
     const std::int64_t sequence = row / args.rowStride;
     const std::int64_t offset = row % args.rowStride;
     const SequenceView &view = args.views[sequence];
-    if (index >= args.heads + 2 * args.kvHeads)
-        return;
     const auto pairs = static_cast<int>(args.pairs);
     const std::int64_t source = isValue && !args.hasValues ? index - args.kvHeads : index;
     const std::int64_t width = (args.heads + (args.hasValues ? 2 : 1) * args.kvHeads) * args.headDim;
-    Head<kPairsOfPairs> head;
-    head.load(matrices.qkv + row * width + source * args.headDim, headDim);
-    Angles<kPairsOfPairs> angles;
-    if (!isValue)
-        angles.load(args.angles + row * args.pairs, pairs);
+    HeadPart head;
+    if (isBusy)
+        head.load(matrices.qkv + row * width + source * args.headDim, first, headDim);
+    else
+        head.fill(0.0F);
+    const Angles angles(args.angles + row * args.pairs, first, isBusy && !isValue ? pairs : 0);
     if (offset >= view.rows)
         return;
-    head.normalise(headDim, args.epsilon, weight);
+    head.normalise(lanes, headDim, args.epsilon, weight);
+    if (!isBusy)
+        return;
     if (isValue)
         return head.store(matrices.values + placeOf(args, view, sequence, offset, index - args.heads - args.kvHeads),
-                          headDim);
-    head.rotate(headDim, angles, pairs);
+                          first, headDim);
+    head.rotate(angles, first, pairs);
     head.store(isKey ? matrices.keys + placeOf(args, view, sequence, offset, index - args.heads)
                      : matrices.queries + (row * args.heads + index) * args.headDim,
-               headDim);
+               first, headDim);
 }
 
 template <typename Element>
 cudaError_t launchHeads(const QkvNormRopeArgs &args, const Matrices<Element> &matrices, cudaStream_t stream)
 {
+    static_assert(kMostHeadDim <= 32 * 2 * kElements);
+    int lanes = 1; // that share a head
+    while (lanes * 2 * kElements < args.headDim)
+        lanes *= 2;
     const std::int64_t heads = args.heads + 2 * args.kvHeads;
+    const std::int64_t headsOfBlock = kHeadThreads / lanes;
     const dim3 grid(static_cast<unsigned>(args.sequences * args.rowStride),
-                    static_cast<unsigned>((heads + kHeadWarps - 1) / kHeadWarps));
-    const LaunchShape shape{.grid = grid, .threads = kHeadWarps * 32};
-    constexpr int kMost = kMostHeadDim / 2 / 2 / 32;
-    return args.headDim <= kMostHeadDim / 2
-               ? launchDependent(qkvNormRopeKernel<Element, kMost / 2>, shape, stream, args, matrices)
-               : launchDependent(qkvNormRopeKernel<Element, kMost>, shape, stream, args, matrices);
+                    static_cast<unsigned>((heads + headsOfBlock - 1) / headsOfBlock));
+    return launchDependent(qkvNormRopeKernel<Element>, {.grid = grid, .threads = kHeadThreads}, stream, args, matrices,
+                           lanes);
 }
 
 } // namespace

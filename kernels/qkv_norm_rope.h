@@ -62,11 +62,12 @@ struct QkvNormRopeArgs
 /// i + headDim / 2 for i < pairs), and the keys and values into their pages.
 ///
 /// Requires   headDim % 16 == 0, headDim <= 512; pointers aligned to 16 bytes; with Cache every page that the rows
-/// reach. The weights are not written by the kernel just before this one in the stream: reading them begins while that
-/// one ends.
-/// Numerics   fp32 between the two roundings to bf16, or without any; a row's bits depend on the row and its
-/// position alone. Cost       reads and writes qkv once: 8.4 MB at 256 rows of 8192, 2 us out of the L2 cache. Returns
-/// cudaErrorInvalidValue if a requirement does not hold, else the status of the launch. Asynchronous, no
+///            reach. The weights are not written by the kernel just before this one in the stream: reading them begins
+///            while that one ends.
+/// Numerics   fp32 between the two roundings to bf16, or without any; a row's bits depend on the row and its position
+///            alone.
+/// Cost       reads and writes qkv once: 8.4 MB at 256 rows of 8192, 2 us out of the L2 cache.
+/// Returns    cudaErrorInvalidValue if a requirement does not hold, else the status of the launch. Asynchronous, no
 ///            allocation; may be captured in a CUDA graph.
 /// Source     Su et al. 2021, "RoFormer", section 3.4, with halves instead of neighbours; design, section 2.
 [[nodiscard]] cudaError_t qkvNormRope(const QkvNormRopeArgs &args, cudaStream_t stream);

@@ -3,25 +3,10 @@
 
 #pragma once
 
-#include <cstdint>
+#include "kernels/ring_place.cuh"
 
 namespace palimpsest::kernels::w4 {
 
 constexpr int kMostStages = 16;
-
-/// A stage of a ring and the parity of its current round.
-struct RingPlace
-{
-    int stage = 0;
-    std::uint32_t parity = 0;
-
-    __device__ void advance(int stages)
-    {
-        if (++stage == stages) {
-            stage = 0;
-            parity ^= 1U;
-        }
-    }
-};
 
 } // namespace palimpsest::kernels::w4

@@ -164,9 +164,10 @@ int Forward::outputProduct(const Bf16 *in, const Bf16 *weight, std::int64_t inpu
     args.epilogue = kernels::GemmEpilogue::Float;
     args.out = m_parts.activations.product;
     args.parts = kernels::denseGemmParts(args.outputs, args.inputs, args.layout);
+    args.addParts = kernels::denseGemmAddsParts(rows, args.outputs, args.parts);
     args.besideNext = next == Next::Beside;
     launched(kernels::denseGemm(args, m_device.stream()), "multiply by an output matrix");
-    return args.parts;
+    return args.addParts ? 1 : args.parts;
 }
 
 kernels::NormOutput Forward::nextNorm(std::int64_t layer) const

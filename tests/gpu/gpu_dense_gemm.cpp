@@ -210,6 +210,7 @@ void refusals()
         args.epilogue = GemmEpilogue::GatedGelu;
     });
     refused("parts of a rounded product", [](DenseGemmArgs &args) { args.parts = 2; });
+    refused("added parts of a rounded product", [](DenseGemmArgs &args) { args.addParts = true; });
     refused("no weight", [](DenseGemmArgs &args) { args.weight = nullptr; });
     DenseGemmArgs empty = good;
     empty.rows = 0;
@@ -260,10 +261,44 @@ void tilesDoNotMatter(const Case &shape)
     for (const auto &[weightRows, tileRows] : kTiles)
         requireSameBits(bits(
                             [&](const DenseGemmArgs &args) {
-                                return kernels::denseGemmHopper(args, {weightRows, 1, tileRows}, nullptr);
+                                return kernels::denseGemmHopper(args, {weightRows, tileRows}, nullptr);
                             },
                             false),
                         wanted, "tile " + std::to_string(weightRows) + " x " + std::to_string(tileRows));
+}
+
+/// Parts added by the product are what adding them afterwards in their order gives, bit for bit.
+void addedPartsAreTheSame(const Case &shape, WeightLayout layout, const std::string &variant, const Launch &launch)
+{
+    const std::string what = variant + ", added parts, inputs " + std::to_string(shape.inputs) +
+                             (layout == WeightLayout::InputMajor ? " input-major" : "");
+    const Operands &operands = operandsOf(shape);
+    const DeviceArray<Bf16> x(operands.x);
+    const DeviceArray<Bf16> weight(layout == WeightLayout::OutputMajor ? operands.weight
+                                                                       : transposed(operands.weight, shape));
+    const int parts = kernels::denseGemmParts(shape.outputs, shape.inputs, layout);
+    require(parts > 1, what + ": a shape with parts");
+    const auto count = static_cast<std::size_t>(shape.rows * shape.outputs);
+    const DeviceArray<float> apart(count * static_cast<std::size_t>(parts));
+    DenseGemmArgs args{.rows = shape.rows,
+                       .outputs = shape.outputs,
+                       .inputs = shape.inputs,
+                       .x = x.data(),
+                       .weight = weight.data(),
+                       .layout = layout,
+                       .epilogue = GemmEpilogue::Float,
+                       .out = apart.data(),
+                       .parts = parts};
+    ok(launch(args), what);
+    const auto summands = apart.host(what);
+    std::vector<float> wanted(summands.begin(), summands.begin() + static_cast<std::ptrdiff_t>(count));
+    for (std::size_t i = count; i < summands.size(); ++i)
+        wanted[i % count] += summands[i];
+    const DeviceArray<float> together(count);
+    args.out = together.data();
+    args.addParts = true;
+    ok(launch(args), what);
+    requireSameBits(together.host(what), wanted, what);
 }
 
 } // namespace
@@ -273,8 +308,10 @@ int main()
     requireDevice();
     refusals();
     // Tails of every tile: rows of 128 and 256, outputs of 64 and 128, inputs of 32 and 64.
-    const std::vector<Case> shapes = {{1, 8, 8},      {17, 48, 40},     {256, 256, 128},   {257, 136, 72},
-                                      {64, 320, 192}, {300, 528, 1096}, {100, 2816, 2112}, {256, 4224, 2816}};
+    const std::vector<Case> shapes = {{1, 8, 8},        {17, 48, 40},     {256, 256, 128},   {257, 136, 72},
+                                      {64, 320, 192},   {300, 528, 1096}, {100, 2816, 2112}, {256, 4224, 2816},
+                                      {1500, 3080, 136}}; // the last: more tiles than multiprocessors
+    const Case parted[] = {{130, 200, 4104}, {700, 1416, 2568}};
     cudaDeviceProp properties{};
     ok(cudaGetDeviceProperties(&properties, 0), "properties");
     for (const Case &shape : shapes) {
@@ -284,13 +321,18 @@ int main()
             continue;
         tilesDoNotMatter(shape);
         for (const auto &[weightRows, tileRows] : kTiles)
-            for (const int cluster : {1, 2, 4})
-                allOf(shape,
-                      "hopper " + std::to_string(weightRows) + "x" + std::to_string(tileRows) + "/" +
-                          std::to_string(cluster),
-                      [&](const DenseGemmArgs &args) {
-                          return kernels::denseGemmHopper(args, {weightRows, cluster, tileRows}, nullptr);
-                      });
+            allOf(shape, "hopper " + std::to_string(weightRows) + "x" + std::to_string(tileRows),
+                  [&](const DenseGemmArgs &args) {
+                      return kernels::denseGemmHopper(args, {weightRows, tileRows}, nullptr);
+                  });
     }
+    for (const Case &shape : parted)
+        for (const WeightLayout layout : {WeightLayout::OutputMajor, WeightLayout::InputMajor}) {
+            addedPartsAreTheSame(shape, layout, "portable", [](const DenseGemmArgs &args) {
+                return kernels::denseGemm(args, GemmVariant::Portable, nullptr);
+            });
+            addedPartsAreTheSame(shape, layout, "best",
+                                 [](const DenseGemmArgs &args) { return kernels::denseGemm(args, nullptr); });
+        }
     return finish("dense_gemm");
 }
