@@ -4,6 +4,7 @@
 #include "engine/cuda/cuda_model.h"
 #include "engine/error.h"
 #include "engine/synthetic_checkpoint.h"
+#include "gpu/card_power.h"
 
 #include <algorithm>
 #include <chrono>
@@ -117,6 +118,15 @@ double medianStepMs(Batch &batch)
     return median(times);
 }
 
+void printSustained(Batch &batch)
+{
+    constexpr double kSeconds = 0.7;
+    const auto found = gpu_bench::sustained(kSeconds, [&] { (void)batch.stepMs(); });
+    if (found)
+        std::printf("    repeated: %.3f ms a step, %.2f J, %.0f W, %u MHz\n", found->milliseconds,
+                    found->millijoules * 1e-3, found->watts, found->megahertz);
+}
+
 void printStages(cuda::CudaModel &model, const Batch &batch)
 {
     double sum = 0.0;
@@ -136,6 +146,8 @@ void measure(cuda::CudaModel &model, const Sequence &prefix, std::size_t size, b
     std::printf("context %6lld batch %zu: %8.3f ms a step unsettled (entropy %.2f nats), %8.3f settled (%.2f)\n",
                 static_cast<long long>(prefix.length()), size, first, unsettled.meanEntropyNats(), later,
                 settled.meanEntropyNats());
+    printSustained(unsettled);
+    printSustained(settled);
     if (stages)
         printStages(model, unsettled);
 }

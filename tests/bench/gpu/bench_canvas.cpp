@@ -10,6 +10,7 @@
 #include "kernels/rms_norm.h"
 #include "kernels/self_condition.h"
 
+#include <cstring>
 #include <numeric>
 
 using namespace palimpsest;
@@ -208,10 +209,12 @@ void benchHead()
 
 } // namespace
 
-int main()
+/// Argument: "sustained" to repeat each part for a while and print its energy.
+int main(int count, char **arguments)
 {
     gpu_check::requireDevice();
     printCard();
+    printsSustained() = count > 1 && std::strcmp(arguments[1], "sustained") == 0;
     const Layer sliding{"sliding layer", 8, 256, 128, true, 1024};
     const Layer full{"full layer", 2, 512, 64, false, 0};
     benchNorms();

@@ -40,14 +40,20 @@ const Product kProducts[] = {
 
 } // namespace
 
-/// Arguments: rows (256), and "all" to try every tile choice of the Hopper kernel.
+/// Arguments: rows (256); then "all" to try every tile choice of the Hopper kernel, "sustained" to repeat each product
+/// for a while and print its energy, "alone" to leave the vendor's library out.
 int main(int count, char **arguments)
 {
     gpu_check::requireDevice();
     printCard();
     const std::int64_t rows = count > 1 ? std::atoll(arguments[1]) : 256;
-    const bool all = count > 2 && std::strcmp(arguments[2], "all") == 0;
-    const std::unique_ptr<LibraryGemm> library = std::getenv("NOLIB") ? nullptr : LibraryGemm::open();
+    const auto wants = [&](const char *word) {
+        return std::any_of(arguments + std::min(count, 2), arguments + count,
+                           [&](const char *argument) { return std::strcmp(argument, word) == 0; });
+    };
+    const bool all = wants("all");
+    printsSustained() = wants("sustained");
+    const std::unique_ptr<LibraryGemm> library = wants("alone") ? nullptr : LibraryGemm::open();
     if (library == nullptr)
         std::puts("cuBLASLt is not there");
     double step = 0.0;

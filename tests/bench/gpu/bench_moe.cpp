@@ -253,7 +253,7 @@ void measure(const Model &model, std::int64_t tokens, W4Variant variant)
 } // namespace
 
 /// Arguments: numbers of tokens (default 256, 1024, 2048, 4096); "portable", "copy-engine" or
-/// "warpgroup" for one variant.
+/// "warpgroup" for one variant; "sustained" to repeat each for a while and print its energy.
 int main(int count, char **arguments)
 {
     gpu_check::requireDevice();
@@ -267,6 +267,8 @@ int main(int count, char **arguments)
             variant = W4Variant::CopyEngine;
         else if (std::strcmp(arguments[i], "warpgroup") == 0)
             variant = W4Variant::Warpgroup;
+        else if (std::strcmp(arguments[i], "sustained") == 0)
+            printsSustained() = true;
         else
             tokens.push_back(std::atoll(arguments[i]));
     }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "../../gpu/gpu_check.h"
+#include "card_power.h"
 #include "gpu_floors.h"
 
 #include <cstdio>
@@ -11,6 +12,24 @@
 
 /// Timing for the kernels' benchmarks: graph replay between events, medians, and the floors of the card.
 namespace palimpsest::gpu_bench {
+
+/// Whether microsecondsEach() prints what the call takes and costs when it is repeated for a while (card_power.h).
+inline bool &printsSustained()
+{
+    static bool prints = false;
+    return prints;
+}
+
+inline void printSustained(const std::function<void()> &call, int calls)
+{
+    constexpr double kSeconds = 0.4;
+    const auto found = sustained(kSeconds, call);
+    if (found)
+        std::printf("  repeated: %.2f us, %.3f mJ, %.0f W, %u MHz\n", found->milliseconds * 1e3 / calls,
+                    found->millijoules / calls, found->watts, found->megahertz);
+    else
+        std::puts("  repeated: the driver does not tell the card's energy");
+}
 
 /// Median time of one call in microseconds: `calls` calls (numbered, so that they can rotate among inputs that together
 /// exceed the cache) are captured into a graph, which is replayed `repeats` times after one warm-up.
@@ -43,6 +62,13 @@ namespace palimpsest::gpu_bench {
         times.push_back(static_cast<double>(milliseconds) * 1000.0 / calls);
     }
     std::sort(times.begin(), times.end());
+    if (printsSustained())
+        printSustained(
+            [&] {
+                ok(cudaGraphLaunch(exec, stream), "launch");
+                ok(cudaStreamSynchronize(stream), "synchronise");
+            },
+            calls);
     ok(cudaEventDestroy(before), "event");
     ok(cudaEventDestroy(after), "event");
     ok(cudaGraphExecDestroy(exec), "graph");
