@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Palimpsest developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "tests/app/studio/changed_box.h"
 #include "tests/app/studio/studio_bench.h"
 
 #include <QGuiApplication>
@@ -17,23 +18,6 @@ using namespace palimpsest;
 using namespace palimpsest::studio;
 using test::kLetter;
 using test::kSentence;
-
-namespace {
-
-/// Where two pictures differ; empty: nowhere.
-QRect differenceOf(const QImage &a, const QImage &b)
-{
-    QRect box;
-    for (int y = 0; y < std::min(a.height(), b.height()); ++y) {
-        for (int x = 0; x < std::min(a.width(), b.width()); ++x) {
-            if (a.pixel(x, y) != b.pixel(x, y))
-                box |= QRect(x, y, 1, 1);
-        }
-    }
-    return box;
-}
-
-} // namespace
 
 /// The software renderer paints what it takes for changed. What is on the screen is compared with the same window drawn
 /// anew: nothing of an earlier step may be left.
@@ -70,7 +54,7 @@ QString TestStudioRepaint::leftOvers()
     if (shown.isNull() || shown.size() != anew.size())
         return QStringLiteral("no picture");
     const QRect box =
-        differenceOf(shown.convertToFormat(QImage::Format_RGB32), anew.convertToFormat(QImage::Format_RGB32));
+        test::changedBox(shown.convertToFormat(QImage::Format_RGB32), anew.convertToFormat(QImage::Format_RGB32));
     return box.isEmpty()
                ? QString()
                : QStringLiteral("%1 x %2 at %3, %4").arg(box.width()).arg(box.height()).arg(box.x()).arg(box.y());

@@ -4,6 +4,7 @@
 #include "app/studio/cell_map_item.h"
 #include "app/studio/marks_item.h"
 #include "app/studio/theme.h"
+#include "tests/app/studio/changed_box.h"
 #include "tests/app/studio/studio_bench.h"
 
 #include <QGuiApplication>
@@ -29,19 +30,6 @@ namespace {
 const QString kWord = QStringLiteral("HHHH");
 const QString kBefore = QStringLiteral("The second of them is ");
 const QString kLine = QStringLiteral("I have payed teh fee.");
-
-/// Where two pictures differ, in pixels of the screen; empty: nowhere.
-QRect changedBox(const QImage &before, const QImage &after)
-{
-    QRect box;
-    for (int y = 0; y < before.height(); ++y) {
-        for (int x = 0; x < before.width(); ++x) {
-            if (before.pixel(x, y) != after.pixel(x, y))
-                box |= QRect(x, y, 1, 1);
-        }
-    }
-    return box;
-}
 
 bool isNear(QRgb a, QRgb b)
 {
@@ -101,7 +89,7 @@ private:
     /// Where the letters of kWord are on the screen, by their pixels. It stands at the end of the draft that is open
     /// then, behind kBefore.
     [[nodiscard]] QRect lettersOfWord();
-    /// changedBox() without what the window says beside the page.
+    /// test::changedBox() without what the window says beside the page.
     [[nodiscard]] QRect changedOnPage(const QImage &before, const QImage &after);
     void compose(const QString &preedit, int caret);
     /// A run whose words are all unsettled stands on the page; the caret is elsewhere.
@@ -151,7 +139,7 @@ QRect TestStudioScales::lettersOfWord()
 QRect TestStudioScales::changedOnPage(const QImage &before, const QImage &after)
 {
     const QRect page = onScreen({0, 0, bench().editor()->width(), bench().editor()->height()}).toAlignedRect();
-    return changedBox(before.copy(page), after.copy(page)).translated(page.topLeft());
+    return test::changedBox(before.copy(page), after.copy(page)).translated(page.topLeft());
 }
 
 void TestStudioScales::compose(const QString &preedit, int caret)
