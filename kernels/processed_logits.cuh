@@ -34,11 +34,16 @@ struct SampleWorkspace
     float *maxima;     ///< [rows, blockCount], of the processed logits; -infinity where all ids are banned
     float *bestValues; ///< [rows, kSampleParts]
     std::int32_t *bestIds;
+    uchar2 *distances; ///< [rows, blockCount, 32]: stepsBelow() of each lane's two groups of four ids
     std::int64_t blockCount;
 };
 
+/// Threads of a block that works on a row.
+inline constexpr int kSampleThreads = 256;
+inline constexpr int kSampleWarps = kSampleThreads / 32;
+
 /// Blocks of threads that share a row when noise is added.
-inline constexpr int kSampleParts = 4;
+inline constexpr int kSampleParts = 2;
 
 __host__ __device__ inline std::int64_t logitBlocks(std::int64_t vocabSize)
 {
@@ -54,6 +59,7 @@ __host__ __device__ inline SampleWorkspace sampleWorkspace(const CanvasLogits &c
     made.maxima = reinterpret_cast<float *>(made.rows + canvas.rows);
     made.bestValues = made.maxima + canvas.rows * made.blockCount;
     made.bestIds = reinterpret_cast<std::int32_t *>(made.bestValues + canvas.rows * kSampleParts);
+    made.distances = reinterpret_cast<uchar2 *>(made.bestIds + canvas.rows * kSampleParts);
     return made;
 }
 
@@ -101,24 +107,31 @@ struct Softcap
     }
 };
 
-/// Adds the biases of the ids [first, first + 256) to a warp's block.
-__device__ inline void addBias(LogitVector &vector, const SampleSettings &settings, std::int64_t first)
+/// The first entry whose id is at least `id`, or their count.
+__device__ inline std::int32_t firstBias(const SampleSettings &settings, std::int64_t id)
 {
-    std::int32_t low = 0; // first entry with id >= first
+    std::int32_t low = 0;
     std::int32_t high = settings.biasCount;
     while (low < high) {
         const std::int32_t middle = low + (high - low) / 2;
-        if (settings.bias[middle].id < first)
+        if (settings.bias[middle].id < id)
             low = middle + 1;
         else
             high = middle;
     }
-    for (; low < settings.biasCount && settings.bias[low].id < first + kLogitBlock; ++low) {
-        const auto offset = static_cast<int>(settings.bias[low].id - first);
+    return low;
+}
+
+/// Adds the biases of the ids [first, first + 256) to a warp's block.
+__device__ inline void addBias(LogitVector &vector, const SampleSettings &settings, std::int64_t first)
+{
+    for (std::int32_t at = firstBias(settings, first);
+         at < settings.biasCount && settings.bias[at].id < first + kLogitBlock; ++at) {
+        const auto offset = static_cast<int>(settings.bias[at].id - first);
 #pragma unroll
         for (int element = 0; element < 8; ++element)
             if (LogitVector::idOffset(element) == offset)
-                vector.values[element] += settings.bias[low].bias;
+                vector.values[element] += settings.bias[at].bias;
     }
 }
 
@@ -190,6 +203,41 @@ __device__ __forceinline__ LogitVector processedBlock(const CanvasLogits &canvas
     for (float &value : vector.values)
         value = dividedBy(value, settings.temperature, processing.reciprocal);
     return vector;
+}
+
+/// One of the values that processedBlock() gives, bit for bit.
+__device__ inline float processedAt(const CanvasLogits &canvas, const SampleSettings &settings, std::int64_t row,
+                                    std::int32_t id)
+{
+    if (id >= canvas.vocabSize)
+        return -INFINITY;
+    const LogitProcessing processing(canvas, settings);
+    float value = canvas.logits[row * canvas.vocabSize + id];
+    if (settings.biasCount == 0)
+        return processing(value);
+    if (processing.capped)
+        value = Softcap{processing.cap.exponentScale, canvas.softcap}(value);
+    const std::int32_t at = firstBias(settings, id);
+    if (at < settings.biasCount && settings.bias[at].id == id)
+        value += settings.bias[at].bias;
+    return dividedBy(value, settings.temperature, processing.reciprocal);
+}
+
+/// How far the largest of some values lies below their block's, in eighths, in one byte. Both operations
+/// round down, so that upperBound() is never too small. The last value says "as far or further": nothing wins from
+/// there, as the best value is at most 3.14 (the least noise) below the row's largest.
+__device__ __forceinline__ std::uint8_t stepsBelow(float blockMaximum, float largest)
+{
+    constexpr float kFarthest = 255.0F / 8.0F;
+    static_assert(kFarthest > 16.64F + 3.14F);
+    const float distance = fminf(__fsub_rd(blockMaximum, largest), kFarthest);
+    return static_cast<std::uint8_t>(__float_as_uint(__fmaf_rd(distance, 8.0F, 0x1p23F))); // its integers' last bits
+}
+
+/// At least the largest of those values; within an eighth of it where it is less than 32 below the block's.
+__device__ __forceinline__ float upperBound(float blockMaximum, std::uint8_t steps)
+{
+    return fmaf(-0.125F, static_cast<float>(steps), blockMaximum);
 }
 
 /// Integers in the order of the floats, and back.

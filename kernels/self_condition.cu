@@ -3,6 +3,7 @@
 
 #include "kernels/self_condition.h"
 
+#include "kernels/carriers.cuh"
 #include "kernels/dense_gemm.h"
 #include "kernels/launch.h"
 #include "kernels/processed_logits.cuh"
@@ -12,23 +13,24 @@ namespace palimpsest::kernels {
 
 namespace {
 
-// The same constants as the CPU backend's (engine/cpu/head.cpp).
-constexpr int kMostGathered = 192;
-constexpr float kGatherFloor = 0x1p-26F;
-constexpr float kDroppedMass = 0x1p-20F;
+// Up to this many dense rows in a batch are multiplied by a launch of their own, whose tiles are half as high: it waits
+// for the table alone, where 256 rows take as long as their arithmetic.
+constexpr std::int64_t kFewRows = 128;
 
-constexpr int kThreads = 256;
-constexpr int kWarps = kThreads / 32;
-constexpr int kListThreads = 1024;
+/// How many dense rows the batch has so far; for the launch that is to multiply them, the other one finds 0.
+struct DenseCounts
+{
+    std::int32_t few;
+    std::int32_t many;
+};
 
-/// Scratch memory: see selfConditionWorkspace() for the sizes.
+/// Scratch memory, for all canvases of a batch: see selfConditionWorkspace() for the sizes.
 struct Workspace
 {
-    Bf16 *weights;          ///< [rows, vocabSize]: exp(x - maximum) of the dense rows, in their order
-    float *products;        ///< [parts, rows, hidden]
-    std::int32_t *isDense;  ///< [rows]
-    std::int32_t *denseRow; ///< [rows]: numbers of the dense rows, ascending
-    std::int32_t *count;
+    Bf16 *weights;     ///< [rows, vocabSize]: exp(x - maximum) of the dense rows, in their order
+    float *products;   ///< [parts, rows, hidden], or of kFewRows alone: [parts, kFewRows, hidden]
+    float *denseScale; ///< [rows]: of a dense row 1 over the sum of its weights, of a gathered one 0
+    DenseCounts *counts;
 };
 
 std::int64_t roundedUp(std::int64_t bytes)
@@ -40,168 +42,36 @@ struct WorkspaceSizes
 {
     std::int64_t weights;
     std::int64_t products;
-    std::int64_t perRow;
+    std::int64_t scales;
 
     WorkspaceSizes(std::int64_t rows, std::int64_t vocabSize, std::int64_t hidden)
         : weights(roundedUp(rows * vocabSize * 2)),
           products(roundedUp(denseGemmParts(hidden, vocabSize, WeightLayout::InputMajor) * rows * hidden * 4)),
-          perRow(roundedUp(rows * 4))
+          scales(roundedUp(rows * 4))
     {
     }
-    [[nodiscard]] std::int64_t total() const { return weights + products + 2 * perRow + 256; }
+    [[nodiscard]] std::int64_t total() const { return weights + products + scales + roundedUp(sizeof(DenseCounts)); }
 };
+
+std::int64_t batchRowsOf(const SelfConditionArgs &args)
+{
+    return args.batchRows == 0 ? args.canvas.rows : args.batchRows;
+}
 
 Workspace workspaceOf(const SelfConditionArgs &args)
 {
-    const WorkspaceSizes sizes(args.canvas.rows, args.canvas.vocabSize, args.hidden);
+    const WorkspaceSizes sizes(batchRowsOf(args), args.canvas.vocabSize, args.hidden);
     auto *at = static_cast<unsigned char *>(args.workspace);
     Workspace made{};
     made.weights = reinterpret_cast<Bf16 *>(at);
     made.products = reinterpret_cast<float *>(at += sizes.weights);
-    made.isDense = reinterpret_cast<std::int32_t *>(at += sizes.products);
-    made.denseRow = reinterpret_cast<std::int32_t *>(at += sizes.perRow);
-    made.count = reinterpret_cast<std::int32_t *>(at + sizes.perRow);
+    made.denseScale = reinterpret_cast<float *>(at += sizes.products);
+    made.counts = reinterpret_cast<DenseCounts *>(at + sizes.scales);
     return made;
 }
 
-/// Exclusive prefix sum over the block and its total; `scratch`: [kWarps]. Two barriers.
-__device__ int blockPrefix(int value, int *scratch, int &total)
-{
-    int inclusive = value;
-#pragma unroll
-    for (int distance = 1; distance < 32; distance *= 2) {
-        const int other = __shfl_up_sync(kWholeWarp, inclusive, distance);
-        if (static_cast<int>(threadIdx.x) % 32 >= distance)
-            inclusive += other;
-    }
-    __syncthreads(); // scratch may still be read from before
-    if (threadIdx.x % 32 == 31)
-        scratch[threadIdx.x / 32] = inclusive;
-    __syncthreads();
-    int before = 0;
-    total = 0;
-#pragma unroll
-    for (int warp = 0; warp < kWarps; ++warp) {
-        if (warp < static_cast<int>(threadIdx.x) / 32)
-            before += scratch[warp];
-        total += scratch[warp];
-    }
-    return before + inclusive - value;
-}
-
-/// The ids that carry a row, in ascending order.
-struct Carriers
-{
-    std::int32_t blocks[kMostGathered]; ///< blocks that hold one
-    int firstOfBlock[kMostGathered];    ///< number of its ids, then the place of its first one
-    float droppedOfBlock[kMostGathered];
-    std::int32_t ids[kMostGathered];
-    float weights[kMostGathered];
-};
-
-/// Calls body(vector of exp(x - maximum), index in carriers.blocks), one warp for each listed block.
-template <typename Body>
-__device__ void forEachBlock(const CanvasLogits &canvas, const SampleSettings &settings, std::int64_t row,
-                             const Carriers &carriers, int blockCount, float maximum, Body body)
-{
-    for (int index = static_cast<int>(threadIdx.x) / 32; index < blockCount; index += kWarps) {
-        LogitVector vector = processedBlock(canvas, settings, row, carriers.blocks[index]);
-        for (float &value : vector.values)
-            value = __expf(fmaxf(value - maximum, -100.0F));
-        body(vector, index);
-    }
-}
-
-/// Lists the carriers; false if there are too many or the others weigh too much. Known to the whole block.
-__device__ bool listCarriers(const CanvasLogits &canvas, const SampleSettings &settings, std::int64_t row,
-                             Carriers &carriers, int &count)
-{
-    __shared__ int scratch[kWarps];
-    __shared__ float sums[kWarps];
-    const SampleWorkspace sample = sampleWorkspace(canvas);
-    const float *maxima = sample.maxima + row * sample.blockCount;
-    const BlockSums *blockSums = sample.sums + row * sample.blockCount;
-    const RowStats stats = sample.rows[row];
-    const float floor = stats.sum * kGatherFloor;
-
-    // Blocks whose largest weight is below the floor are dropped whole, by their sum.
-    float droppedHere = 0.0F;
-    int listed = 0;
-    for (std::int64_t first = 0; first < sample.blockCount; first += kThreads) {
-        const std::int64_t block = first + threadIdx.x;
-        bool carries = false;
-        if (block < sample.blockCount) {
-            const float factor = __expf(fmaxf(maxima[block] - stats.maximum, -100.0F));
-            carries = factor >= floor;
-            droppedHere += carries ? 0.0F : blockSums[block].sum * factor;
-        }
-        int found = 0;
-        const int place = listed + blockPrefix(carries ? 1 : 0, scratch, found);
-        listed += found;
-        if (carries && place < kMostGathered)
-            carriers.blocks[place] = static_cast<std::int32_t>(block);
-    }
-    float dropped = blockSum<kThreads>(droppedHere, sums);
-    if (listed > kMostGathered)
-        return false; // each of them holds an id at least
-
-    forEachBlock(canvas, settings, row, carriers, listed, stats.maximum, [&](const LogitVector &vector, int index) {
-        int above = 0;
-        float below = 0.0F;
-        for (const float weight : vector.values) {
-            above += weight >= floor ? 1 : 0;
-            below += weight >= floor ? 0.0F : weight;
-        }
-        below = warpSum(below);
-        above = static_cast<int>(__reduce_add_sync(kWholeWarp, static_cast<unsigned>(above)));
-        if (threadIdx.x % 32 == 0) {
-            carriers.firstOfBlock[index] = above;
-            carriers.droppedOfBlock[index] = below;
-        }
-    });
-    __syncthreads();
-    const int mine = static_cast<int>(threadIdx.x) < listed ? carriers.firstOfBlock[threadIdx.x] : 0;
-    const int first = blockPrefix(mine, scratch, count);
-    if (static_cast<int>(threadIdx.x) < listed)
-        carriers.firstOfBlock[threadIdx.x] = first;
-    for (int index = 0; index < listed; ++index)
-        dropped += carriers.droppedOfBlock[index];
-    __syncthreads();
-    if (count > kMostGathered || dropped > kDroppedMass * stats.sum)
-        return false;
-
-    const float inverse = 1.0F / stats.sum;
-    forEachBlock(canvas, settings, row, carriers, listed, stats.maximum, [&](const LogitVector &vector, int index) {
-        int place = carriers.firstOfBlock[index];
-        // In the order of the ids: halves of the block, then lanes, then a lane's four.
-        for (int i = 0; i < 2; ++i) {
-            int here = 0;
-            for (int c = 0; c < 4; ++c)
-                here += vector.values[i * 4 + c] >= floor ? 1 : 0;
-            int inclusive = here;
-            for (int distance = 1; distance < 32; distance *= 2) {
-                const int other = __shfl_up_sync(kWholeWarp, inclusive, distance);
-                if (static_cast<int>(threadIdx.x) % 32 >= distance)
-                    inclusive += other;
-            }
-            int at = place + inclusive - here;
-            for (int c = 0; c < 4; ++c) {
-                const float weight = vector.values[i * 4 + c];
-                if (weight < floor)
-                    continue;
-                carriers.ids[at] = carriers.blocks[index] * kLogitBlock + LogitVector::idOffset(i * 4 + c);
-                carriers.weights[at] = weight * inverse;
-                ++at;
-            }
-            place += __shfl_sync(kWholeWarp, inclusive, 31);
-        }
-    });
-    __syncthreads();
-    return true;
-}
-
 // A block a row: gathers it, or marks it as dense.
-__global__ __launch_bounds__(kThreads) void gatherKernel(const SelfConditionArgs args, const Workspace workspace)
+__global__ __launch_bounds__(kSampleThreads) void gatherKernel(const SelfConditionArgs args, const Workspace workspace)
 {
     ptx::beginDependent();
     __shared__ Carriers carriers;
@@ -210,10 +80,10 @@ __global__ __launch_bounds__(kThreads) void gatherKernel(const SelfConditionArgs
     int count = 0;
     const bool gathers = listCarriers(args.canvas, settings, row, carriers, count);
     if (threadIdx.x == 0)
-        workspace.isDense[row] = gathers ? 0 : 1;
+        workspace.denseScale[args.firstRow + row] = gathers ? 0.0F : 1.0F / sampleWorkspace(args.canvas).rows[row].sum;
     if (!gathers)
         return;
-    for (std::int64_t column = threadIdx.x * 8; column < args.hidden; column += kThreads * 8) {
+    for (std::int64_t column = threadIdx.x * 8; column < args.hidden; column += kSampleThreads * 8) {
         float sums[8] = {};
 #pragma unroll 4
         for (int i = 0; i < count; ++i) {
@@ -226,55 +96,62 @@ __global__ __launch_bounds__(kThreads) void gatherKernel(const SelfConditionArgs
                 sums[pair * 2 + 1] += weight * ptx::highBf16(pairs[pair]);
             }
         }
-        auto *out = reinterpret_cast<float4 *>(args.out + row * args.hidden + column);
+        auto *out = reinterpret_cast<float4 *>(args.out + (args.firstRow + row) * args.hidden + column);
         out[0] = make_float4(sums[0], sums[1], sums[2], sums[3]);
         out[1] = make_float4(sums[4], sums[5], sums[6], sums[7]);
     }
 }
 
-// One block: numbers the dense rows.
-__global__ __launch_bounds__(kListThreads) void listDenseRowsKernel(std::int64_t rows, const Workspace workspace,
-                                                                    std::int32_t *denseRows)
+/// How many of the batch's rows before `end` are dense, which is the place of row `end` among them if it is.
+__device__ int denseRowsBefore(const float *denseScale, std::int64_t end)
 {
-    ptx::beginDependent();
-    __shared__ int counts[kListThreads / 32];
-    int before = 0;
-    for (std::int64_t first = 0; first < rows; first += kListThreads) {
-        const std::int64_t row = first + threadIdx.x;
-        const bool dense = row < rows && workspace.isDense[row] != 0;
-        const unsigned ballot = __ballot_sync(kWholeWarp, dense);
-        if (threadIdx.x % 32 == 0)
-            counts[threadIdx.x / 32] = __popc(ballot);
-        __syncthreads();
-        int place = before + __popc(ballot & ((1U << (threadIdx.x % 32)) - 1U));
-        for (int warp = 0; warp < kListThreads / 32; ++warp) {
-            place += warp < static_cast<int>(threadIdx.x) / 32 ? counts[warp] : 0;
-            before += counts[warp];
-        }
-        if (dense)
-            workspace.denseRow[place] = static_cast<std::int32_t>(row);
-        __syncthreads();
-    }
-    if (threadIdx.x == 0) {
-        *workspace.count = before;
-        if (denseRows != nullptr)
-            *denseRows = before;
-    }
+    __shared__ int counts[kSampleWarps];
+    int count = 0;
+    for (std::int64_t row = threadIdx.x; row < end; row += kSampleThreads)
+        count += denseScale[row] > 0.0F ? 1 : 0;
+    count = __reduce_add_sync(kWholeWarp, count);
+    __syncthreads(); // counts may still be read from before
+    if (threadIdx.x % 32 == 0)
+        counts[threadIdx.x / 32] = count;
+    __syncthreads();
+    int total = 0;
+#pragma unroll
+    for (int warp = 0; warp < kSampleWarps; ++warp)
+        total += counts[warp];
+    return total;
 }
 
-// Weights of the dense rows as the operand of the product.
-__global__ __launch_bounds__(kThreads) void weightsKernel(const SelfConditionArgs args, const Workspace workspace)
+/// Counts behind this canvas; those behind the last one are the batch's.
+__device__ void storeCounts(const SelfConditionArgs &args, const Workspace &workspace, std::int64_t batchRows)
+{
+    const int before = denseRowsBefore(workspace.denseScale, args.firstRow);
+    const int count = denseRowsBefore(workspace.denseScale, args.firstRow + args.canvas.rows);
+    if (threadIdx.x != 0)
+        return;
+    const bool few = count <= kFewRows && kFewRows < batchRows;
+    *workspace.counts = {few ? count : 0, few ? 0 : count};
+    if (args.denseRows != nullptr)
+        *args.denseRows = count - before;
+}
+
+// Weights of the canvas's dense rows as the operand of the product, behind those of the canvases before. Grid: blocks
+// that share a row, rows.
+__global__ __launch_bounds__(kSampleThreads) void weightsKernel(const SelfConditionArgs args, const Workspace workspace,
+                                                                std::int64_t batchRows)
 {
     ptx::beginDependent();
-    const std::int64_t index = blockIdx.y;
-    if (index >= *workspace.count)
+    const std::int64_t row = blockIdx.y;
+    if (blockIdx.x == 0 && row == 0)
+        storeCounts(args, workspace, batchRows);
+    if (!(workspace.denseScale[args.firstRow + row] > 0.0F))
         return;
-    const std::int64_t row = workspace.denseRow[index];
+    Bf16 *const weightsOfRow =
+        workspace.weights + denseRowsBefore(workspace.denseScale, args.firstRow + row) * args.canvas.vocabSize;
     const SampleSettings settings = *args.canvas.settings;
     const SampleWorkspace sample = sampleWorkspace(args.canvas);
     const float maximum = sample.rows[row].maximum;
-    for (std::int64_t block = static_cast<std::int64_t>(blockIdx.x) * kWarps + threadIdx.x / 32;
-         block < sample.blockCount; block += static_cast<std::int64_t>(gridDim.x) * kWarps) {
+    for (std::int64_t block = static_cast<std::int64_t>(blockIdx.x) * kSampleWarps + threadIdx.x / 32;
+         block < sample.blockCount; block += static_cast<std::int64_t>(gridDim.x) * kSampleWarps) {
         const LogitVector vector = processedBlock(args.canvas, settings, row, block);
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
@@ -285,29 +162,37 @@ __global__ __launch_bounds__(kThreads) void weightsKernel(const SelfConditionArg
 #pragma unroll
             for (int c = 0; c < 4; ++c)
                 weights[c] = __expf(fmaxf(vector.values[i * 4 + c] - maximum, -100.0F));
-            *reinterpret_cast<uint2 *>(workspace.weights + index * args.canvas.vocabSize + id) =
+            *reinterpret_cast<uint2 *>(weightsOfRow + id) =
                 make_uint2(ptx::packBf16(weights[0], weights[1]), ptx::packBf16(weights[2], weights[3]));
         }
     }
 }
 
-// The dense rows' parts, added in order, over the row's sum.
-__global__ __launch_bounds__(kThreads) void scatterKernel(const SelfConditionArgs args, const Workspace workspace,
-                                                          int parts)
+// A block a row of the batch: a dense row's parts, added in order, over the row's sum.
+__global__ __launch_bounds__(kSampleThreads) void scatterKernel(const SelfConditionArgs args, const Workspace workspace,
+                                                                std::int64_t batchRows, int parts)
 {
     ptx::beginDependent();
-    const std::int64_t index = blockIdx.x;
-    if (index >= *workspace.count)
+    const std::int64_t row = blockIdx.x;
+    const float scale = workspace.denseScale[row];
+    if (!(scale > 0.0F))
         return;
-    const std::int64_t row = workspace.denseRow[index];
-    const float inverse = 1.0F / sampleWorkspace(args.canvas).rows[row].sum;
-    const std::int64_t stride = args.canvas.rows * args.hidden;
-    for (std::int64_t column = threadIdx.x; column < args.hidden; column += kThreads) {
+    const std::int64_t index = denseRowsBefore(workspace.denseScale, row);
+    const std::int64_t stride = (workspace.counts->few > 0 ? kFewRows : batchRows) * args.hidden;
+    for (std::int64_t column = threadIdx.x; column < args.hidden; column += kSampleThreads) {
         float sum = workspace.products[index * args.hidden + column];
         for (int part = 1; part < parts; ++part)
             sum += workspace.products[part * stride + index * args.hidden + column];
-        args.out[row * args.hidden + column] = sum * inverse;
+        args.out[row * args.hidden + column] = sum * scale;
     }
+}
+
+bool isAllowed(const SelfConditionArgs &args)
+{
+    const std::int64_t batchRows = batchRowsOf(args);
+    return args.canvas.rows >= 0 && args.firstRow >= 0 && args.firstRow + args.canvas.rows <= batchRows &&
+           batchRows <= 65535 && args.canvas.vocabSize > 0 && args.canvas.vocabSize % 8 == 0 && args.hidden > 0 &&
+           args.hidden % 8 == 0 && args.table != nullptr && args.out != nullptr && args.workspace != nullptr;
 }
 
 } // namespace
@@ -317,44 +202,60 @@ std::int64_t selfConditionWorkspace(std::int64_t rows, std::int64_t vocabSize, s
     return WorkspaceSizes(rows, vocabSize, hidden).total();
 }
 
-cudaError_t selfCondition(const SelfConditionArgs &args, cudaStream_t stream)
+cudaError_t selfConditionRows(const SelfConditionArgs &args, cudaStream_t stream)
 {
     const CanvasLogits &canvas = args.canvas;
-    if (canvas.rows < 0 || canvas.rows > 65535 || canvas.vocabSize <= 0 || canvas.vocabSize % 8 != 0 ||
-        args.hidden <= 0 || args.hidden % 8 != 0 || canvas.logits == nullptr || canvas.settings == nullptr ||
-        canvas.workspace == nullptr || args.table == nullptr || args.out == nullptr || args.workspace == nullptr)
+    if (!isAllowed(args) || canvas.logits == nullptr || canvas.settings == nullptr || canvas.workspace == nullptr)
         return cudaErrorInvalidValue;
     if (canvas.rows == 0)
         return cudaSuccess;
     const Workspace workspace = workspaceOf(args);
     const auto rows = static_cast<unsigned>(canvas.rows);
-    cudaError_t status =
-        launchDependent(gatherKernel, {.grid = dim3(rows), .threads = kThreads}, stream, args, workspace);
-    if (status == cudaSuccess)
-        status = launchDependent(listDenseRowsKernel, {.grid = dim3(1), .threads = kListThreads}, stream, canvas.rows,
-                                 workspace, args.denseRows);
+    const cudaError_t status =
+        launchDependent(gatherKernel, {.grid = dim3(rows), .threads = kSampleThreads}, stream, args, workspace);
+    if (status != cudaSuccess)
+        return status;
     // Eight blocks a row: enough to fill a device with 132 multiprocessors from 17 rows on.
     constexpr unsigned kBlocksOfRow = 8;
-    if (status == cudaSuccess)
-        status = launchDependent(weightsKernel, {.grid = dim3(kBlocksOfRow, rows), .threads = kThreads}, stream, args,
-                                 workspace);
+    return launchDependent(weightsKernel, {.grid = dim3(kBlocksOfRow, rows), .threads = kSampleThreads}, stream, args,
+                           workspace, batchRowsOf(args));
+}
+
+cudaError_t selfConditionProduct(const SelfConditionArgs &args, cudaStream_t stream)
+{
+    if (!isAllowed(args))
+        return cudaErrorInvalidValue;
+    const std::int64_t batchRows = batchRowsOf(args);
+    if (batchRows == 0)
+        return cudaSuccess;
+    const Workspace workspace = workspaceOf(args);
+    const int parts = denseGemmParts(args.hidden, args.canvas.vocabSize, WeightLayout::InputMajor);
+    const auto multiply = [&](std::int64_t rows, const std::int32_t *count) {
+        return denseGemm({.rows = rows,
+                          .outputs = args.hidden,
+                          .inputs = args.canvas.vocabSize,
+                          .x = workspace.weights,
+                          .weight = args.table,
+                          .layout = WeightLayout::InputMajor,
+                          .epilogue = GemmEpilogue::Float,
+                          .out = workspace.products,
+                          .parts = parts,
+                          .activeRows = count},
+                         stream);
+    };
+    cudaError_t status = multiply(batchRows, &workspace.counts->many);
+    if (status == cudaSuccess && kFewRows < batchRows)
+        status = multiply(kFewRows, &workspace.counts->few);
     if (status != cudaSuccess)
         return status;
-    const int parts = denseGemmParts(args.hidden, canvas.vocabSize, WeightLayout::InputMajor);
-    status = denseGemm({.rows = canvas.rows,
-                        .outputs = args.hidden,
-                        .inputs = canvas.vocabSize,
-                        .x = workspace.weights,
-                        .weight = args.table,
-                        .layout = WeightLayout::InputMajor,
-                        .epilogue = GemmEpilogue::Float,
-                        .out = workspace.products,
-                        .parts = parts,
-                        .activeRows = workspace.count},
-                       stream);
-    if (status != cudaSuccess)
-        return status;
-    return launchDependent(scatterKernel, {.grid = dim3(rows), .threads = kThreads}, stream, args, workspace, parts);
+    return launchDependent(scatterKernel, {.grid = dim3(static_cast<unsigned>(batchRows)), .threads = kSampleThreads},
+                           stream, args, workspace, batchRows, parts);
+}
+
+cudaError_t selfCondition(const SelfConditionArgs &args, cudaStream_t stream)
+{
+    const cudaError_t status = selfConditionRows(args, stream);
+    return status == cudaSuccess ? selfConditionProduct(args, stream) : status;
 }
 
 } // namespace palimpsest::kernels

@@ -135,7 +135,9 @@ void placeBf16(Places &places, Activations &a, const ModelConfig &config, const 
     places.putBytes(a.attentionWorkspace, widths.attentionBytes);
     places.put(a.scratch.keys, widths.scratch);
     places.put(a.scratch.values, widths.scratch);
-    places.putBytes(a.conditionWorkspace, kernels::selfConditionWorkspace(sizes.canvasRows, config.vocabSize, hidden));
+    // Of all canvases: their dense rows are multiplied together.
+    const std::int64_t batchRows = std::min(rows, sizes.sequences * sizes.canvasRows);
+    places.putBytes(a.conditionWorkspace, kernels::selfConditionWorkspace(batchRows, config.vocabSize, hidden));
 }
 
 void placeFp32(Places &places, Fp32Activations &a, const ModelConfig &config, const ActivationSizes &sizes,

@@ -82,7 +82,7 @@ struct Activations
     float *soft = nullptr;   ///< [R, H] soft embeddings: self-conditioning's state of the step at work
     float *logits = nullptr; ///< [canvas rows, vocabulary]: one canvas at a time
     void *headWorkspace = nullptr;
-    void *conditionWorkspace = nullptr;
+    void *conditionWorkspace = nullptr;    ///< of all canvases
     kernels::RowSample *samples = nullptr; ///< [R]
     std::int32_t *denseRows = nullptr;     ///< [sequences]
     std::int64_t bytes = 0;

@@ -12,7 +12,6 @@
 #include "kernels/moe_route.h"
 #include "kernels/moe_w4_gemm.h"
 #include "kernels/qkv_norm_rope.h"
-#include "kernels/self_condition.h"
 
 #include <algorithm>
 #include <cmath>
@@ -67,6 +66,7 @@ void Forward::denoise(const StepShape &shape)
     layers(Role::Decoder, shape, 0, std::ssize(m_parts.config.layers), false);
     for (std::int64_t canvas = 0; canvas < shape.sequences; ++canvas)
         head(canvas, shape);
+    softEmbedding(shape);
 }
 
 void Forward::layers(Role role, const StepShape &shape, std::int64_t first, std::int64_t end, bool keysOnly)
@@ -376,8 +376,8 @@ void Forward::experts(std::int64_t layer, const StepShape &shape)
     mark("experts, down");
 }
 
-// One canvas at a time: its logits stay in memory only until the soft embedding is made from them, and the product
-// takes as long as for all canvases together, being bound by arithmetic from 256 rows on.
+// One canvas at a time: its logits stay in memory only until the weights of the soft embedding are made from them, and
+// the product takes as long as for all canvases together, being bound by arithmetic from 256 rows on.
 void Forward::head(std::int64_t canvas, const StepShape &shape)
 {
     const ModelConfig &config = m_parts.config;
@@ -394,15 +394,31 @@ void Forward::head(std::int64_t canvas, const StepShape &shape)
     launched(kernels::denseGemm(product, m_device.stream()), "multiply by the vocabulary");
     mark("head");
 
-    kernels::SelfConditionArgs condition;
+    kernels::SelfConditionArgs condition = conditioning(shape);
     condition.canvas = sample(canvas, shape);
-    condition.hidden = config.hiddenSize;
-    condition.table = m_parts.weights.embedding;
-    condition.out = a.soft + firstRow * config.hiddenSize;
-    condition.workspace = a.conditionWorkspace;
     condition.denseRows = a.denseRows + canvas;
-    launched(kernels::selfCondition(condition, m_device.stream()), "compute the self-conditioning");
-    mark("soft embedding");
+    condition.firstRow = firstRow;
+    launched(kernels::selfConditionRows(condition, m_device.stream()), "weigh the self-conditioning");
+    mark("soft embedding, weights");
+}
+
+// The rows that need the whole vocabulary, of all canvases at once: a product of few rows takes as long as one of 128.
+void Forward::softEmbedding(const StepShape &shape)
+{
+    launched(kernels::selfConditionProduct(conditioning(shape), m_device.stream()), "compute the self-conditioning");
+    mark("soft embedding, product");
+}
+
+kernels::SelfConditionArgs Forward::conditioning(const StepShape &shape) const
+{
+    kernels::SelfConditionArgs args;
+    args.canvas.vocabSize = m_parts.config.vocabSize;
+    args.hidden = m_parts.config.hiddenSize;
+    args.table = m_parts.weights.embedding;
+    args.out = m_parts.activations.soft;
+    args.workspace = m_parts.activations.conditionWorkspace;
+    args.batchRows = shape.rows();
+    return args;
 }
 
 kernels::CanvasLogits Forward::sample(std::int64_t canvas, const StepShape &shape)

@@ -13,6 +13,7 @@
 #include "kernels/head_sample.h"
 #include "kernels/moe_route.h"
 #include "kernels/rms_norm.h"
+#include "kernels/self_condition.h"
 
 #include <cstdint>
 #include <functional>
@@ -67,7 +68,10 @@ protected:
     virtual void project(std::int64_t layer, Role role, const StepShape &shape);
     virtual void attend(std::int64_t layer, Role role, const StepShape &shape);
     virtual void feedForward(std::int64_t layer, Role role, const StepShape &shape);
+    /// Logits and results of a canvas, and what the soft embedding needs of them.
     virtual void head(std::int64_t canvas, const StepShape &shape);
+    /// What is left of it behind the last canvas.
+    virtual void softEmbedding(const StepShape &shape);
     /// The norm that comes with the last write of x before `layer`.
     [[nodiscard]] virtual kernels::NormOutput nextNorm(std::int64_t layer) const;
 
@@ -94,6 +98,7 @@ private:
     /// Whether the launch behind a product may run beside it (kernels::DenseGemmArgs::besideNext).
     enum class Next { Afterwards, Beside };
 
+    [[nodiscard]] kernels::SelfConditionArgs conditioning(const StepShape &shape) const;
     [[nodiscard]] kernels::MoeRouteArgs routing(std::int64_t layer, const StepShape &shape) const;
     void experts(std::int64_t layer, const StepShape &shape);
     void gatedMlp(const GatedMlpWeights &weights, const Bf16 *in, std::int64_t rows, Next next);

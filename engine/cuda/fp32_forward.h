@@ -22,6 +22,7 @@ protected:
     void attend(std::int64_t layer, Role role, const StepShape &shape) override;
     void feedForward(std::int64_t layer, Role role, const StepShape &shape) override;
     void head(std::int64_t canvas, const StepShape &shape) override;
+    void softEmbedding(const StepShape &) override {} // head() has done it
     [[nodiscard]] kernels::NormOutput nextNorm(std::int64_t) const override { return {}; }
 
 private:

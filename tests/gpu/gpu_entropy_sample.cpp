@@ -196,7 +196,8 @@ int main()
     const Case cases[] = {{1, 4, 1.0F, 0.0F, 1.0F, false},       {3, 520, 2.0F, 40.0F, 0.5F, false},
                           {17, 8192, 3.0F, 0.0F, 0.7F, true},    {9, 8196, 0.0F, 0.0F, 1.0F, false},
                           {64, 32768, 5.0F, 30.0F, 0.4F, false}, {3, 262144, 3.0F, 0.0F, 0.8F, false},
-                          {3, 262144, 3.0F, 60.0F, 0.4F, true}};
+                          {3, 262144, 3.0F, 60.0F, 0.4F, true},  {32, 262144, 3.7F, 0.0F, 0.6F, false},
+                          {4, 262144, 0.0F, 0.0F, 1.0F, false}};
     for (const Case &test : cases) {
         const auto logits = logitsOf(test);
         const DeviceArray<float> onDevice(logits);

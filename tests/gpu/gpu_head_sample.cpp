@@ -4,8 +4,8 @@
 #include "gpu_check.h"
 #include "kernels/head_sample.h"
 #include "kernels/self_condition.h"
+#include "philox_reference.h"
 
-#include <array>
 #include <numeric>
 
 using namespace palimpsest;
@@ -23,24 +23,9 @@ std::mt19937 &random()
     return generator;
 }
 
-std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> c, std::uint32_t k0, std::uint32_t k1)
-{
-    for (int round = 0; round < 10; ++round) {
-        const std::uint64_t p0 = 0xD2511F53ULL * c[0];
-        const std::uint64_t p1 = 0xCD9E8D57ULL * c[2];
-        c = {static_cast<std::uint32_t>(p1 >> 32U) ^ c[1] ^ k0, static_cast<std::uint32_t>(p1),
-             static_cast<std::uint32_t>(p0 >> 32U) ^ c[3] ^ k1, static_cast<std::uint32_t>(p0)};
-        k0 += 0x9E3779B9U;
-        k1 += 0xBB67AE85U;
-    }
-    return c;
-}
-
 float gumbel(std::uint32_t word)
 {
-    auto u = static_cast<float>((static_cast<double>(word) + 0.5) * 0x1p-32);
-    u = std::clamp(u, 0x1p-33F, 1.0F - 0x1p-24F);
-    return -std::log(-std::log(u));
+    return -std::log(-std::log(uniformFromWord(word)));
 }
 
 struct Case
@@ -232,5 +217,8 @@ int main()
     run({1, 1032, 1.0F, 3.0F, 30.0F, 0.4F, {}}, true);
     run({3, 262144, 3.0F, 0.0F, 30.0F, 0.4F, {}}, true);
     run({3, 262144, 3.0F, 60.0F, 30.0F, 0.4F, {}}, false);
+    // As in the first steps of a canvas: nearly every block holds an id that may win.
+    run({4, 262144, 3.7F, 0.0F, 30.0F, 0.6F, {}}, true);
+    run({3, 262144, 3.7F, 0.0F, 30.0F, 0.6F, {{7, 12.0F}, {70000, kBanned}, {70001, 15.0F}, {262143, 14.0F}}}, true);
     return finish("head_sample");
 }

@@ -5,10 +5,8 @@
 #include "kernels/attention_canvas.h"
 #include "kernels/attention_causal.h"
 #include "kernels/embed.h"
-#include "kernels/head_sample.h"
 #include "kernels/qkv_norm_rope.h"
 #include "kernels/rms_norm.h"
-#include "kernels/self_condition.h"
 
 #include <cstring>
 #include <numeric>
@@ -19,12 +17,11 @@ using gpu_check::DeviceArray;
 using kernels::Bf16;
 using kernels::SequenceView;
 
-/// The parts of a denoising step beside the products and the experts, at the 26B shapes: canvas of 256 rows.
+/// The parts of a denoising step beside the products, the experts and what follows the head, at the 26B shapes: canvas of 256 rows.
 namespace {
 
 constexpr std::int64_t kRows = 256;
 constexpr std::int64_t kHidden = 2816;
-constexpr std::int64_t kVocabulary = 262144;
 
 std::vector<float> ones(std::int64_t count)
 {
@@ -157,56 +154,6 @@ void benchCausal(const Layer &layer, std::int64_t context, std::int64_t rows)
                 static_cast<long long>(context), time);
 }
 
-void benchHead()
-{
-    const std::size_t count = static_cast<std::size_t>(kRows * kVocabulary);
-    std::mt19937 random(2);
-    const auto table = randomBf16(static_cast<std::size_t>(kVocabulary * kHidden), 0.02F);
-    const DeviceArray<kernels::SampleSettings> settings(
-        std::vector<kernels::SampleSettings>{{.temperature = 0.6F, .seedLow = 1, .step = 3, .stream = 2}});
-    const DeviceArray<unsigned char> workspace(
-        static_cast<std::size_t>(kernels::headSampleWorkspace(kRows, kVocabulary)));
-    const DeviceArray<unsigned char> softWorkspace(
-        static_cast<std::size_t>(kernels::selfConditionWorkspace(kRows, kVocabulary, kHidden)));
-    const DeviceArray<kernels::RowSample> results(kRows);
-    const DeviceArray<float> soft(kRows * kHidden);
-    const DeviceArray<std::int32_t> dense(1);
-    const DeviceArray<float> logits(count);
-    for (const float spread : {1.0F, 4.0F, -4.0F}) { // flat, like a model's early steps, like its late ones
-        const auto block = gpu_check::randomFloats(1U << 20U, random, std::abs(spread));
-        for (std::size_t start = 0; start < count; start += block.size())
-            gpu_check::ok(cudaMemcpy(logits.data() + start, block.data(), block.size() * 4, cudaMemcpyHostToDevice),
-                          "logits");
-        if (spread < 0.0F) {
-            const float peak = 40.0F;
-            for (std::int64_t row = 0; row < kRows; ++row)
-                gpu_check::ok(
-                    cudaMemcpy(logits.data() + row * kVocabulary + row * 977, &peak, 4, cudaMemcpyHostToDevice),
-                    "peak");
-        }
-        const kernels::CanvasLogits canvas{.rows = kRows,
-                                           .vocabSize = kVocabulary,
-                                           .logits = logits.data(),
-                                           .softcap = 30.0F,
-                                           .settings = settings.data(),
-                                           .workspace = workspace.data()};
-        const double sample = microsecondsEach(
-            5, [&](int, cudaStream_t stream) { return kernels::headSample(canvas, results.data(), stream); });
-        const double condition = microsecondsEach(3, [&](int, cudaStream_t stream) {
-            return kernels::selfCondition({.canvas = canvas,
-                                           .hidden = kHidden,
-                                           .table = table->data(),
-                                           .out = soft.data(),
-                                           .workspace = softWorkspace.data(),
-                                           .denseRows = dense.data()},
-                                          stream);
-        });
-        std::printf("logits of spread %.0f%s: headSample %.1f us, selfCondition %.1f us (%d dense rows)\n",
-                    static_cast<double>(std::abs(spread)), spread < 0.0F ? " with a peak" : "", sample, condition,
-                    dense.host("dense rows")[0]);
-    }
-}
-
 } // namespace
 
 /// Argument: "sustained" to repeat each part for a while and print its energy.
@@ -224,6 +171,5 @@ int main(int count, char **arguments)
     }
     benchCausal(sliding, 3072, 1024);
     benchCausal(full, 3072, 1024);
-    benchHead();
     return 0;
 }
