@@ -29,161 +29,209 @@ struct NoiseRow
     std::int64_t row;
 };
 
-/// Four neighbouring ids.
+/// Four neighbouring ids; `first` is a multiple of four.
 struct IdGroup
 {
     std::int32_t first;
     float bound; ///< at least the largest of their processed logits
 };
 
-/// The best of a warp's `best` and of two groups in each lane with their noise. valueAt(i, c) gives the processed logit
-/// of id c of group i and is asked for few. For whole warps, which share `best`; the order of calls does not matter.
-template <typename ValueAt>
-__device__ __forceinline__ Candidate bestOfGroups(const NoiseRow &noise, const IdGroup (&groups)[2], Candidate best,
-                                                  ValueAt valueAt)
+/// One of eight words. A loop over places that are known at compile time keeps them in registers.
+__device__ __forceinline__ std::uint32_t wordAt(const uint4 (&words)[2], int place)
 {
-    const SampleSettings &settings = noise.settings;
-    const uint2 key = make_uint2(ptx::uniform(settings.seedLow), ptx::uniform(settings.seedHigh));
-    std::uint32_t words[2][4];
-    bool passes = false;
-    std::uint32_t floors[2];
+    const std::uint32_t all[8] = {words[0].x, words[0].y, words[0].z, words[0].w,
+                                  words[1].x, words[1].y, words[1].z, words[1].w};
+    std::uint32_t word = all[0];
 #pragma unroll
-    for (int i = 0; i < 2; ++i) { // both side by side: one alone waits for its own latencies
-        const uint4 drawn =
-            philox4x32(make_uint4(static_cast<std::uint32_t>(groups[i].first) / 4U,
-                                  static_cast<std::uint32_t>(noise.row), settings.step, settings.stream),
-                       key);
-        words[i][0] = drawn.x;
-        words[i][1] = drawn.y;
-        words[i][2] = drawn.z;
-        words[i][3] = drawn.w;
-        floors[i] = best.value == -INFINITY ? 0U : wordFloor(best.value - groups[i].bound);
-        passes |= max(max(drawn.x, drawn.y), max(drawn.z, drawn.w)) >= floors[i];
-    }
-    if (!__any_sync(kWholeWarp, passes))
-        return best;
+    for (int i = 1; i < 8; ++i)
+        word = place == i ? all[i] : word;
+    return word;
+}
 
-    // Rare from here on. Logarithms in double take longer than all the rest: only where fast ones leave a doubt. What
-    // is added to a value is rounded first, so that the bounds hold whatever the value's own rounding is.
-    float upper[2][4];
+/// The best of a warp's `best` and of those of the groups' ids whose words are not below the floor of their group.
+/// Rare.
+///
+/// Logarithms in double take longer than all the rest: only where fast ones leave a doubt, and in a loop, since eight
+/// copies of them would not stay in the instruction cache. What is added to a value is rounded before, so that the
+/// bounds hold whatever the value's own rounding is.
+__device__ __forceinline__ Candidate bestOfDrawn(const NoiseRow &noise, const IdGroup (&groups)[2],
+                                                 const uint4 (&words)[2], const std::uint32_t (&floors)[2],
+                                                 const Candidate &best)
+{
+    float upper[8];
     float lower = -INFINITY;
+    std::uint32_t waiting = 0;
 #pragma unroll
-    for (int i = 0; i < 2; ++i)
+    for (int i = 0; i < 2; ++i) {
+        const float4 four = processedFour(noise.canvas, noise.settings, noise.row, groups[i].first);
+        const float values[4] = {four.x, four.y, four.z, four.w};
+        const std::uint32_t drawn[4] = {words[i].x, words[i].y, words[i].z, words[i].w};
 #pragma unroll
         for (int c = 0; c < 4; ++c) {
-            upper[i][c] = -INFINITY;
-            if (words[i][c] < floors[i])
-                continue;
-            const float value = valueAt(i, c);
-            const float rough = roughGumbelFromWord(words[i][c]);
-            upper[i][c] = value + (rough + kRoughGumbelError);
-            lower = fmaxf(lower, value + (rough - kRoughGumbelError));
+            const float rough = roughGumbelFromWord(drawn[c]);
+            const bool passes = drawn[c] >= floors[i];
+            upper[i * 4 + c] = passes ? values[c] + (rough + kRoughGumbelError) : -INFINITY;
+            lower = fmaxf(lower, passes ? values[c] + (rough - kRoughGumbelError) : -INFINITY);
         }
+    }
     const float least = fmaxf(best.value, warpMaximum(lower));
+#pragma unroll
+    for (int i = 0; i < 8; ++i)
+        waiting |= upper[i] > -INFINITY && upper[i] >= least ? 1U << static_cast<unsigned>(i) : 0U;
     Candidate mine = best;
-#pragma unroll
-    for (int i = 0; i < 2; ++i)
-#pragma unroll
-        for (int c = 0; c < 4; ++c) {
-            if (upper[i][c] == -INFINITY || upper[i][c] < least)
-                continue;
-            const Candidate candidate{valueAt(i, c) + gumbelFromWord(words[i][c]), groups[i].first + c};
-            if (mine.losesTo(candidate))
-                mine = candidate;
-        }
+#pragma unroll 1
+    for (; waiting != 0; waiting &= waiting - 1) {
+        const int place = __ffs(static_cast<int>(waiting)) - 1;
+        const std::int32_t id = (place < 4 ? groups[0].first : groups[1].first) + place % 4;
+        const float value = processedAt(noise.canvas, noise.settings, noise.row, id);
+        const Candidate candidate{value + gumbelFromWord(wordAt(words, place)), id};
+        if (mine.losesTo(candidate))
+            mine = candidate;
+    }
     return __any_sync(kWholeWarp, best.losesTo(mine)) ? warpBest(mine) : best;
 }
 
-/// The best id of one block with its noise. For whole warps.
-__device__ inline Candidate bestOfBlock(const NoiseRow &noise, std::int64_t block, float blockMaximum)
+/// The best of a warp's `best` and of two groups in each lane with their noise. For whole warps, which share `best`;
+/// the order of calls does not matter.
+__device__ __forceinline__ Candidate bestOfGroups(const NoiseRow &noise, const IdGroup (&groups)[2],
+                                                  const Candidate &best)
 {
-    const LogitVector vector = processedBlock(noise.canvas, noise.settings, noise.row, block);
-    const auto first = static_cast<std::int32_t>(block * kLogitBlock);
+    const SampleSettings &settings = noise.settings;
+    const uint2 key = make_uint2(ptx::uniform(settings.seedLow), ptx::uniform(settings.seedHigh));
+    uint4 words[2];
+    std::uint32_t floors[2];
+    bool passes = false;
+#pragma unroll
+    for (int i = 0; i < 2; ++i) { // both side by side: one alone waits for its own latencies
+        words[i] = philox4x32(make_uint4(static_cast<std::uint32_t>(groups[i].first) / 4U,
+                                         static_cast<std::uint32_t>(noise.row), settings.step, settings.stream),
+                              key);
+        floors[i] = best.value == -INFINITY ? 0U : wordFloor(best.value - groups[i].bound);
+        passes |= max(max(words[i].x, words[i].y), max(words[i].z, words[i].w)) >= floors[i];
+    }
+    return __any_sync(kWholeWarp, passes) ? bestOfDrawn(noise, groups, words, floors, best) : best;
+}
+
+/// The best id of one block with its noise. For whole warps.
+__device__ inline Candidate bestOfBlock(const NoiseRow &noise, std::int32_t block, float blockMaximum)
+{
+    const std::int32_t first = block * kLogitBlock;
     const IdGroup groups[2] = {{first + LogitVector::idOffset(0), blockMaximum},
                                {first + LogitVector::idOffset(4), blockMaximum}};
-    return bestOfGroups(noise, groups, {-INFINITY, kNoId}, [&](int i, int c) { return vector.values[i * 4 + c]; });
+    return bestOfGroups(noise, groups, {-INFINITY, kNoId});
 }
 
 /// Groups of one warp that may win.
-struct NoiseQueue
+class NoiseQueue
 {
-    static constexpr int kDrawn = 64;       ///< at a time
-    static constexpr int kBlocksAtOnce = 4; ///< whose distances are read at a time
-    IdGroup groups[kDrawn + kBlocksAtOnce * 64];
+public:
+    /// Up to one of each lane, with room for as many more as one draw leaves.
+    __device__ __forceinline__ void add(bool mayWin, const IdGroup &group)
+    {
+        const unsigned winners = __ballot_sync(kWholeWarp, mayWin);
+        const unsigned before = (1U << (threadIdx.x % 32)) - 1U;
+        if (mayWin)
+            m_groups[m_filled + __popc(winners & before)] = group;
+        m_filled += __popc(winners);
+    }
+    [[nodiscard]] __device__ __forceinline__ bool isFull() const { return m_filled >= kDrawn; }
+    [[nodiscard]] __device__ __forceinline__ bool isEmpty() const { return m_filled == 0; }
+
+    /// Takes the last 64 groups, or all if they are fewer: a lane for which there is none repeats the last one, which
+    /// changes nothing.
+    __device__ __forceinline__ void take(IdGroup (&groups)[2])
+    {
+        __syncwarp();
+        const int place = max(m_filled - kDrawn, 0) + static_cast<int>(threadIdx.x) % 32;
+        groups[0] = m_groups[min(place, m_filled - 1)];
+        groups[1] = m_groups[min(place + 32, m_filled - 1)];
+        m_filled = max(m_filled - kDrawn, 0);
+        __syncwarp(); // read before the places are filled again
+    }
+
+    static constexpr int kDrawn = 64;
+    static constexpr int kPlaces = kDrawn + 32;
+
+    __device__ explicit NoiseQueue(IdGroup *groups) : m_groups(groups) {}
+
+private:
+    IdGroup *m_groups; ///< [kPlaces], shared memory
+    int m_filled = 0;
 };
 
-/// Draws for the last groups of the queue, or for all if they are fewer. For whole warps.
-__device__ __forceinline__ Candidate bestOfQueue(const NoiseRow &noise, const NoiseQueue &queue, int filled,
-                                                 Candidate best)
+/// Which of four distances are at most `most`, which is below 128 as they are: the highest bit of their bytes.
+__device__ __forceinline__ std::uint32_t atMost(std::uint32_t distances, std::uint32_t most)
 {
-    __syncwarp();
-    // A lane for which there is none repeats the last one, which changes nothing.
-    const int place = max(filled - NoiseQueue::kDrawn, 0) + static_cast<int>(threadIdx.x) % 32;
-    const IdGroup groups[2] = {queue.groups[min(place, filled - 1)], queue.groups[min(place + 32, filled - 1)]};
-    best = bestOfGroups(noise, groups, best, [&](int i, int c) {
-        return processedAt(noise.canvas, noise.settings, noise.row, groups[i].first + c);
-    });
-    __syncwarp(); // read before the places are filled again
-    return best;
+    return ((most * 0x01010101U | 0x80808080U) - distances) & 0x80808080U;
 }
 
-/// The best id of the blocks [begin, end) that are this warp's, or `best` if none beats it. `shared`: the best value of
+/// The best id of the tiles [begin, end) that are this warp's, or `best` if none beats it. `shared`: the best value of
 /// any warp of the row so far, in the order of integers; it skips more and decides nothing. For whole warps.
-__device__ inline Candidate bestOfBlocks(const NoiseRow &noise, std::int64_t begin, std::int64_t end, Candidate best,
-                                         int &shared, NoiseQueue &queue)
+///
+/// A tile is four blocks; a lane has the distances of eight consecutive groups, a quarter of a block's half.
+__device__ inline Candidate bestOfTiles(const NoiseRow &noise, int begin, int end, Candidate best, int &shared,
+                                        NoiseQueue queue)
 {
-    constexpr int kAtOnce = NoiseQueue::kBlocksAtOnce;
+    constexpr int kAtOnce = 4; // tiles that are read at a time
     const SampleWorkspace workspace = sampleWorkspace(noise.canvas);
+    const auto blockCount = static_cast<int>(workspace.blockCount);
     const float *maxima = workspace.maxima + noise.row * workspace.blockCount;
-    const uchar2 *distances = workspace.distances + noise.row * workspace.blockCount * 32;
+    const auto *distances =
+        reinterpret_cast<const uint2 *>(workspace.distances + noise.row * distanceStride(workspace.blockCount));
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    int filled = 0;
     const auto draw = [&] {
-        const Candidate found = bestOfQueue(noise, queue, filled, best);
-        filled = max(filled - NoiseQueue::kDrawn, 0);
+        IdGroup groups[2];
+        queue.take(groups);
+        const Candidate found = bestOfGroups(noise, groups, best);
         if (lane == 0 && found.value > best.value)
             atomicMax(&shared, orderedInteger(found.value));
         best = found;
     };
-    const auto collect = [&](const IdGroup &group) {
-        const bool mayWin = group.bound > -INFINITY && group.bound + kLargestGumbel >= best.value;
-        const unsigned winners = __ballot_sync(kWholeWarp, mayWin);
-        if (mayWin)
-            queue.groups[filled + __popc(winners & ((1U << static_cast<unsigned>(lane)) - 1U))] = group;
-        filled += __popc(winners);
-    };
-    // A warp's blocks are those of its number, kSampleWarps apart; 32 at a time, of which only those that may win are
-    // read.
-    for (std::int64_t first = begin + threadIdx.x / 32; first < end; first += 32 * kSampleWarps) {
-        const std::int64_t mine = first + static_cast<std::int64_t>(lane) * kSampleWarps;
-        const float maximum = mine < end ? maxima[mine] : -INFINITY;
-        unsigned waiting = __ballot_sync(kWholeWarp, maximum > -INFINITY && maximum + kLargestGumbel >= best.value);
-        while (waiting != 0) {
-            std::int32_t blocks[kAtOnce];
-            float largest[kAtOnce];
-            uchar2 steps[kAtOnce];
+    // A warp's tiles are those of its number, kSampleWarps apart.
+    for (int first = begin + static_cast<int>(threadIdx.x) / 32; first < end; first += kAtOnce * kSampleWarps) {
+        const float others = floatOfOrdered(__shfl_sync(kWholeWarp, *static_cast<volatile int *>(&shared), 0));
+        if (best.value < others) // an equal value with a lower id must still win
+            best = {others, kNoId};
+        float maximum[kAtOnce];
+        int most[kAtOnce]; // steps below its block's maximum from which an id may still win; negative: none may
+        uint2 steps[kAtOnce];
 #pragma unroll
-            for (int i = 0; i < kAtOnce; ++i) {
-                const int from = __ffs(static_cast<int>(waiting)) - 1; // -1: none is left
-                waiting &= waiting - 1;
-                blocks[i] = static_cast<std::int32_t>(first) + from * kSampleWarps;
-                largest[i] = from < 0 ? -INFINITY : __shfl_sync(kWholeWarp, maximum, from);
-                steps[i] = from < 0 ? uchar2{} : distances[static_cast<std::int64_t>(blocks[i]) * 32 + lane];
-            }
-            const float others = floatOfOrdered(__shfl_sync(kWholeWarp, *static_cast<volatile int *>(&shared), 0));
-            if (best.value < others) // an equal value with a lower id must still win
-                best = {others, kNoId};
+        for (int i = 0; i < kAtOnce; ++i) {
+            const int tile = first + i * kSampleWarps;
+            const int block = tile * kTileBlocks + lane / 8;
+            maximum[i] = tile < end && block < blockCount ? maxima[block] : -INFINITY;
+        }
 #pragma unroll
-            for (int i = 0; i < kAtOnce; ++i) {
-                const std::int32_t id = blocks[i] * kLogitBlock;
-                collect({id + LogitVector::idOffset(0), upperBound(largest[i], steps[i].x)});
-                collect({id + LogitVector::idOffset(4), upperBound(largest[i], steps[i].y)});
+        for (int i = 0; i < kAtOnce; ++i) {
+            most[i] = stepsThatMayWin(maximum[i], best.value, kLargestGumbel);
+            steps[i] = make_uint2(0, 0);
+            if (most[i] >= 0)
+                steps[i] = distances[(first + i * kSampleWarps) * 32 + lane];
+        }
+#pragma unroll 1
+        for (int i = 0; i < kAtOnce; ++i) { // the first of the arrays; not unrolled, to have one copy of draw()
+            const auto byte = static_cast<std::uint32_t>(max(most[0], 0));
+            // Bits 0, 8, 16 and 24: the groups of the first word; four bits further on: those of the second.
+            std::uint32_t winners = most[0] < 0 ? 0U : atMost(steps[0].x, byte) >> 7U | atMost(steps[0].y, byte) >> 3U;
+            const std::int32_t id = (first + i * kSampleWarps) * (kTileBlocks * kLogitBlock) + lane * 32;
+            while (__any_sync(kWholeWarp, winners != 0)) {
+                const int bit = __ffs(static_cast<int>(winners)) - 1;
+                const std::uint32_t word = bit % 8 == 0 ? steps[0].x : steps[0].y;
+                const float bound = upperBound(maximum[0], word >> static_cast<unsigned>(bit & 24) & 0xFFU);
+                queue.add(winners != 0, {id + (bit / 8 + bit % 8) * 4, bound});
+                winners &= winners - 1;
+                if (queue.isFull())
+                    draw();
             }
-            while (filled >= NoiseQueue::kDrawn)
-                draw();
+#pragma unroll
+            for (int next = 1; next < kAtOnce; ++next) {
+                maximum[next - 1] = maximum[next];
+                most[next - 1] = most[next];
+                steps[next - 1] = steps[next];
+            }
         }
     }
-    if (filled > 0)
+    if (!queue.isEmpty())
         draw();
     return best;
 }

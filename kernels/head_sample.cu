@@ -16,17 +16,26 @@ namespace {
 // Three launches: the maximum and sums of each block of 256 ids; then noise where it can win, and beside it entropy and
 // alternatives; then the best of the parts. Between the first two the row's maximum becomes known, which is what makes
 // the noise cheap.
-// Blocks that a warp of the first launch reads one after the other: 8 KiB of logits under way for each warp.
+// Blocks that a warp of the first launch reads one after the other, and how many are under way at a time: 2 KiB for
+// each warp.
 constexpr int kBlocksOfWarp = 8;
+constexpr int kBlocksAtOnce = 2;
+
+/// What stands between logits and processed ones.
+enum class Processing {
+    Softcap, ///< nothing else, and no id behind the vocabulary: no value is -infinity
+    Any,
+};
 
 struct BlockStats
 {
     float maximum;
-    uchar2 steps; ///< stepsBelow() of this lane's groups
+    std::uint8_t steps[2]; ///< stepsBelow() of this lane's groups of four
     BlockSums sums;
 };
 
 /// Of a block; the sums in lane 0 alone. For whole warps.
+template <Processing kProcessing>
 __device__ __forceinline__ BlockStats statsOf(const LogitVector &vector)
 {
     const float *const v = vector.values;
@@ -35,16 +44,19 @@ __device__ __forceinline__ BlockStats statsOf(const LogitVector &vector)
     BlockStats stats{warpMaximum(fmaxf(first, second)), {}, {0.0F, 0.0F}};
     float sum = 0.0F;
     float weighted = 0.0F;
-    if (stats.maximum == -INFINITY)
+    if (kProcessing == Processing::Any && stats.maximum == -INFINITY)
         return stats;
-    stats.steps = {stepsBelow(stats.maximum, first), stepsBelow(stats.maximum, second)};
+    stats.steps[0] = stepsBelow(stats.maximum, first);
+    stats.steps[1] = stepsBelow(stats.maximum, second);
     // In powers of two. -infinity times 0 would be NaN; 2^-140 counts for nothing.
     constexpr float kLog2E = 1.44269504F;
     constexpr float kLn2 = 0.693147181F;
     const float offset = -stats.maximum * kLog2E;
 #pragma unroll
     for (const float value : vector.values) {
-        const float distance = fmaxf(fmaf(value, kLog2E, offset), -140.0F);
+        float distance = fmaf(value, kLog2E, offset);
+        if (kProcessing == Processing::Any)
+            distance = fmaxf(distance, -140.0F);
         const float weight = powerOfTwo(distance);
         sum += weight;
         weighted = fmaf(weight, distance, weighted);
@@ -60,6 +72,55 @@ __device__ __forceinline__ BlockStats statsOf(const LogitVector &vector)
     return stats;
 }
 
+/// Where a warp's results go, from its first block on.
+struct StatsPlaces
+{
+    std::uint8_t *distances; ///< of this lane
+    float *maxima;
+    BlockSums *sums;
+
+    __device__ __forceinline__ void store(int block, const BlockStats &stats) const
+    {
+        distances[block * (kLogitBlock / 4)] = stats.steps[0];
+        distances[block * (kLogitBlock / 4) + 32] = stats.steps[1];
+        if (threadIdx.x % 32 == 0) {
+            maxima[block] = stats.maximum;
+            sums[block] = stats.sums;
+        }
+    }
+};
+
+/// All of a warp's blocks where there is nothing but a soft-cap. Instructions count here: with the checks that other
+/// processing needs they take longer than reading the logits.
+__device__ __forceinline__ void softcappedStats(const CanvasLogits &canvas, const SampleSettings &settings,
+                                                std::int64_t row, std::int64_t first, const StatsPlaces &places)
+{
+    const Softcap cap = LogitProcessing(canvas, settings).cap;
+    const auto *logits = reinterpret_cast<const float4 *>(canvas.logits + row * canvas.vocabSize + first * kLogitBlock +
+                                                          LogitVector::idOffset(0));
+#pragma unroll 1
+    for (int begin = 0; begin < kBlocksOfWarp; begin += kBlocksAtOnce) {
+        float4 raw[kBlocksAtOnce][2];
+#pragma unroll
+        for (int i = 0; i < kBlocksAtOnce; ++i)
+#pragma unroll
+            for (int half = 0; half < 2; ++half)
+                raw[i][half] = __ldcs(logits + ((begin + i) * kLogitBlock + half * kLogitBlock / 2) / 4);
+#pragma unroll
+        for (int i = 0; i < kBlocksAtOnce; ++i) {
+            LogitVector vector;
+#pragma unroll
+            for (int half = 0; half < 2; ++half) {
+                vector.values[half * 4] = cap(raw[i][half].x);
+                vector.values[half * 4 + 1] = cap(raw[i][half].y);
+                vector.values[half * 4 + 2] = cap(raw[i][half].z);
+                vector.values[half * 4 + 3] = cap(raw[i][half].w);
+            }
+            places.store(begin + i, statsOf<Processing::Softcap>(vector));
+        }
+    }
+}
+
 __global__ __launch_bounds__(kSampleThreads) void blockStatsKernel(const CanvasLogits canvas)
 {
     ptx::beginDependent();
@@ -68,19 +129,17 @@ __global__ __launch_bounds__(kSampleThreads) void blockStatsKernel(const CanvasL
     const std::int64_t row = blockIdx.y;
     const std::int64_t first =
         (static_cast<std::int64_t>(blockIdx.x) * kSampleWarps + threadIdx.x / 32) * kBlocksOfWarp;
-#pragma unroll 4
-    for (int i = 0; i < kBlocksOfWarp; ++i) {
-        const std::int64_t block = first + i;
-        if (block >= workspace.blockCount)
-            return;
-        const BlockStats stats = statsOf(processedBlock(canvas, settings, row, block));
-        const std::int64_t place = row * workspace.blockCount + block;
-        workspace.distances[place * 32 + threadIdx.x % 32] = stats.steps;
-        if (threadIdx.x % 32 == 0) {
-            workspace.maxima[place] = stats.maximum;
-            workspace.sums[place] = stats.sums;
-        }
+    const std::int64_t place = row * workspace.blockCount + first;
+    const StatsPlaces places{workspace.distances + row * distanceStride(workspace.blockCount) +
+                                 first * (kLogitBlock / 4) + threadIdx.x % 32,
+                             workspace.maxima + place, workspace.sums + place};
+    if (canvas.softcap > 0.0F && settings.biasCount == 0 && (first + kBlocksOfWarp) * kLogitBlock <= canvas.vocabSize) {
+        softcappedStats(canvas, settings, row, first, places);
+        return;
     }
+#pragma unroll 1
+    for (int i = 0; i < kBlocksOfWarp && first + i < workspace.blockCount; ++i)
+        places.store(i, statsOf<Processing::Any>(processedBlock(canvas, settings, row, first + i)));
 }
 
 /// The best block of a row: its maximum, and its number as the id.
@@ -95,15 +154,15 @@ __device__ Candidate bestBlock(const float *maxima, std::int64_t count, Candidat
     return blockBest<kSampleThreads>(best, scratch);
 }
 
-// Grid: rows, parts of a row and its summary. Five blocks a multiprocessor: an H200 takes the noise of a canvas at
-// once, and the summaries in what that leaves.
-__global__ __launch_bounds__(kSampleThreads, 5) void noiseKernel(const CanvasLogits canvas, RowSample *results)
+// Grid: rows, parts of a row and its summary. Four blocks a multiprocessor: an H200 takes the noise of a canvas at
+// once, and the summaries as its blocks end.
+__global__ __launch_bounds__(kSampleThreads, 4) void noiseKernel(const CanvasLogits canvas, RowSample *results)
 {
     ptx::beginDependent();
     __shared__ Candidate scratch[kSampleWarps];
     __shared__ Candidate start;
     __shared__ int shared;
-    __shared__ NoiseQueue queues[kSampleWarps];
+    __shared__ IdGroup queues[kSampleWarps][NoiseQueue::kPlaces];
     const SampleWorkspace workspace = sampleWorkspace(canvas);
     const SampleSettings settings = *canvas.settings;
     const std::int64_t row = blockIdx.x;
@@ -123,9 +182,9 @@ __global__ __launch_bounds__(kSampleThreads, 5) void noiseKernel(const CanvasLog
         }
     }
     __syncthreads();
-    const std::int64_t begin = workspace.blockCount * part / kSampleParts;
-    const std::int64_t end = workspace.blockCount * (part + 1) / kSampleParts;
-    Candidate best = bestOfBlocks(noise, begin, end, start, shared, queues[threadIdx.x / 32]);
+    const auto tiles = static_cast<int>((workspace.blockCount + kTileBlocks - 1) / kTileBlocks);
+    Candidate best = bestOfTiles(noise, tiles * part / kSampleParts, tiles * (part + 1) / kSampleParts, start, shared,
+                                 NoiseQueue(queues[threadIdx.x / 32]));
     best = blockBest<kSampleThreads>(best, scratch);
     if (threadIdx.x == 0) {
         workspace.bestValues[row * kSampleParts + part] = best.value;
@@ -157,18 +216,19 @@ __global__ __launch_bounds__(kFinishThreads) void finishKernel(const CanvasLogit
 
 std::int64_t headSampleWorkspace(std::int64_t rows, std::int64_t vocabSize)
 {
-    const std::int64_t row = logitBlocks(vocabSize) * static_cast<std::int64_t>(sizeof(BlockSums) + sizeof(float)) +
+    const std::int64_t blocks = logitBlocks(vocabSize);
+    const std::int64_t row = distanceStride(blocks) +
+                             blocks * static_cast<std::int64_t>(sizeof(BlockSums) + sizeof(float)) +
                              static_cast<std::int64_t>(sizeof(RowStats)) +
-                             kSampleParts * static_cast<std::int64_t>(sizeof(float) + sizeof(std::int32_t)) +
-                             logitBlocks(vocabSize) * 32 * static_cast<std::int64_t>(sizeof(uchar2));
+                             kSampleParts * static_cast<std::int64_t>(sizeof(float) + sizeof(std::int32_t));
     return rows * row;
 }
 
 cudaError_t headSample(const CanvasLogits &canvas, RowSample *results, cudaStream_t stream)
 {
     if (canvas.rows < 0 || canvas.rows > 65535 || canvas.vocabSize <= 0 || canvas.vocabSize % 8 != 0 ||
-        canvas.vocabSize > 0x7FFFFFFF - kLogitBlock || canvas.logits == nullptr || canvas.settings == nullptr ||
-        canvas.workspace == nullptr || results == nullptr)
+        canvas.vocabSize > 0x7FFFFFFF - kTileBlocks * kLogitBlock || canvas.logits == nullptr ||
+        canvas.settings == nullptr || canvas.workspace == nullptr || results == nullptr)
         return cudaErrorInvalidValue;
     if (canvas.rows == 0)
         return cudaSuccess;

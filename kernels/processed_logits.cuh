@@ -34,7 +34,7 @@ struct SampleWorkspace
     float *maxima;     ///< [rows, blockCount], of the processed logits; -infinity where all ids are banned
     float *bestValues; ///< [rows, kSampleParts]
     std::int32_t *bestIds;
-    uchar2 *distances; ///< [rows, blockCount, 32]: stepsBelow() of each lane's two groups of four ids
+    std::uint8_t *distances; ///< [rows, distanceStride()]: stepsBelow() of each group of four ids
     std::int64_t blockCount;
 };
 
@@ -50,16 +50,24 @@ __host__ __device__ inline std::int64_t logitBlocks(std::int64_t vocabSize)
     return (vocabSize + kLogitBlock - 1) / kLogitBlock;
 }
 
+/// Blocks whose distances a warp reads at once, eight bytes a lane.
+inline constexpr int kTileBlocks = 4;
+
+__host__ __device__ inline std::int64_t distanceStride(std::int64_t blockCount)
+{
+    return (blockCount + kTileBlocks - 1) / kTileBlocks * (kTileBlocks * kLogitBlock / 4);
+}
+
 __host__ __device__ inline SampleWorkspace sampleWorkspace(const CanvasLogits &canvas)
 {
     SampleWorkspace made{};
     made.blockCount = logitBlocks(canvas.vocabSize);
-    made.sums = static_cast<BlockSums *>(canvas.workspace);
+    made.distances = static_cast<std::uint8_t *>(canvas.workspace);
+    made.sums = reinterpret_cast<BlockSums *>(made.distances + canvas.rows * distanceStride(made.blockCount));
     made.rows = reinterpret_cast<RowStats *>(made.sums + canvas.rows * made.blockCount);
     made.maxima = reinterpret_cast<float *>(made.rows + canvas.rows);
     made.bestValues = made.maxima + canvas.rows * made.blockCount;
     made.bestIds = reinterpret_cast<std::int32_t *>(made.bestValues + canvas.rows * kSampleParts);
-    made.distances = reinterpret_cast<uchar2 *>(made.bestIds + canvas.rows * kSampleParts);
     return made;
 }
 
@@ -223,21 +231,55 @@ __device__ inline float processedAt(const CanvasLogits &canvas, const SampleSett
     return dividedBy(value, settings.temperature, processing.reciprocal);
 }
 
-/// How far the largest of some values lies below their block's, in eighths, in one byte. Both operations
-/// round down, so that upperBound() is never too small. The last value says "as far or further": nothing wins from
-/// there, as the best value is at most 3.14 (the least noise) below the row's largest.
-__device__ __forceinline__ std::uint8_t stepsBelow(float blockMaximum, float largest)
+/// Of the group of four ids that begins with `first`, a multiple of four, the values that processedBlock() gives.
+__device__ inline float4 processedFour(const CanvasLogits &canvas, const SampleSettings &settings, std::int64_t row,
+                                       std::int32_t first)
 {
-    constexpr float kFarthest = 255.0F / 8.0F;
-    static_assert(kFarthest > 16.64F + 3.14F);
-    const float distance = fminf(__fsub_rd(blockMaximum, largest), kFarthest);
-    return static_cast<std::uint8_t>(__float_as_uint(__fmaf_rd(distance, 8.0F, 0x1p23F))); // its integers' last bits
+    if (first >= canvas.vocabSize)
+        return make_float4(-INFINITY, -INFINITY, -INFINITY, -INFINITY);
+    const LogitProcessing processing(canvas, settings);
+    const float4 raw = *reinterpret_cast<const float4 *>(canvas.logits + row * canvas.vocabSize + first);
+    if (settings.biasCount == 0)
+        return make_float4(processing(raw.x), processing(raw.y), processing(raw.z), processing(raw.w));
+    float values[4] = {raw.x, raw.y, raw.z, raw.w};
+    std::int32_t at = firstBias(settings, first);
+#pragma unroll
+    for (int c = 0; c < 4; ++c) {
+        if (processing.capped)
+            values[c] = Softcap{processing.cap.exponentScale, canvas.softcap}(values[c]);
+        if (at < settings.biasCount && settings.bias[at].id == first + c)
+            values[c] += settings.bias[at++].bias;
+        values[c] = dividedBy(values[c], settings.temperature, processing.reciprocal);
+    }
+    return make_float4(values[0], values[1], values[2], values[3]);
 }
 
-/// At least the largest of those values; within an eighth of it where it is less than 32 below the block's.
-__device__ __forceinline__ float upperBound(float blockMaximum, std::uint8_t steps)
+// How far the largest of some values lies below their block's is kept in steps of a quarter, below 128. Everything is
+// rounded so that no id that can win is left out.
+inline constexpr float kStepsOfOne = 4.0F;
+inline constexpr int kMostSteps = 127; ///< so far or further: the best value is at most 3.14 below the row's largest
+static_assert(static_cast<float>(kMostSteps) / kStepsOfOne > 16.64F + 3.14F, "nothing that is so far can win");
+
+__device__ __forceinline__ std::uint8_t stepsBelow(float blockMaximum, float largest)
 {
-    return fmaf(-0.125F, static_cast<float>(steps), blockMaximum);
+    constexpr float kFarthest = static_cast<float>(kMostSteps) / kStepsOfOne;
+    const float distance = fminf(__fsub_rd(blockMaximum, largest), kFarthest);
+    // A sum that is rounded down to integers: its last bits.
+    return static_cast<std::uint8_t>(__float_as_uint(__fmaf_rd(distance, kStepsOfOne, 0x1p23F)));
+}
+
+/// At least the largest of those values, and within a quarter of it where it is less than 31 below the block's.
+__device__ __forceinline__ float upperBound(float blockMaximum, std::uint32_t steps)
+{
+    return fmaf(-1.0F / kStepsOfOne, static_cast<float>(steps), blockMaximum);
+}
+
+/// Up to how many steps below its block's largest a value may win against `best` with noise of at most `most`; negative
+/// if even the largest cannot. A sum of value and noise is rounded by at most 2^-24 of `best`, where it reaches it.
+__device__ __forceinline__ int stepsThatMayWin(float blockMaximum, float best, float most)
+{
+    const float reach = blockMaximum - best + (most + 0x1p-22F * fabsf(best));
+    return reach >= 0.0F ? min(__float2int_rd(reach * kStepsOfOne), kMostSteps) : -1; // not a number: all are banned
 }
 
 /// Integers in the order of the floats, and back.

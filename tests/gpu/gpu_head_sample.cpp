@@ -215,6 +215,7 @@ int main()
     run({9, 8192, 3.0F, 0.0F, 0.0F, 0.7F, {{0, kBanned}, {5, 2.0F}, {300, kBanned}, {8191, 1.5F}}}, true);
     run({2, 8, 1.0F, 0.0F, 30.0F, 1.0F, {{0, kBanned}, {1, kBanned}, {2, kBanned}, {3, kBanned}, {6, kBanned}}}, false);
     run({1, 1032, 1.0F, 3.0F, 30.0F, 0.4F, {}}, true);
+    run({4, 8456, 2.0F, 0.0F, 30.0F, 0.5F, {}}, true);
     run({3, 262144, 3.0F, 0.0F, 30.0F, 0.4F, {}}, true);
     run({3, 262144, 3.0F, 60.0F, 30.0F, 0.4F, {}}, false);
     // As in the first steps of a canvas: nearly every block holds an id that may win.

@@ -56,7 +56,7 @@ public:
     {
         fillRepeating(m_table, roundedToBf16(randomFloats(1U << 18U, m_random)));
         for (std::size_t canvas = 0; canvas < batch.dense.size(); ++canvas)
-            m_blocks.push_back(randomFloats((1U << 18U) + 8 * 37, m_random, 3.0F)); // rows differ
+            m_blocks.push_back(randomFloats((1U << 18U) + 8 * 37, m_random, 2.0F)); // rows differ
     }
 
     /// All canvases with one product.

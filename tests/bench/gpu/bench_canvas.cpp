@@ -17,7 +17,8 @@ using gpu_check::DeviceArray;
 using kernels::Bf16;
 using kernels::SequenceView;
 
-/// The parts of a denoising step beside the products, the experts and what follows the head, at the 26B shapes: canvas of 256 rows.
+/// The parts of a denoising step beside the products, the experts and what follows the head, at the 26B shapes: canvas
+/// of 256 rows.
 namespace {
 
 constexpr std::int64_t kRows = 256;
