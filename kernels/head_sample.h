@@ -56,12 +56,13 @@ struct CanvasLogits
 /// Soft-cap, bias, temperature, argmax, entropy, Gumbel sample and the five best ids of each row.
 ///
 /// Shapes     results: [rows].
-/// Requires   vocabSize % 8 == 0, rows <= 65535; pointers aligned to 16 bytes.
+/// Requires   vocabSize % 8 == 0 and 1280 below 2^31, rows <= 65535; pointers aligned to 16 bytes.
 /// Numerics   fp32 logits and exponentials, sums of blocks of 256 ids in fp32, their sum in double. Noise is drawn by
 ///            the specification's counters; its words are the CPU's bit for bit (gumbelFromWord() in philox.cuh says
-///            how close the values are). Noise is at most 16.64: blocks of ids that cannot win are not perturbed, which
-///            changes nothing in the result.
-/// Cost       one read of the logits (268 MB at 256 x 262144: 63 us at 4.27 TB/s), a second of the blocks that may win.
+///            how close the values are). Noise is at most 16.64: groups of four ids that cannot win are not perturbed,
+///            which changes nothing in the result.
+/// Cost       one read of the logits (268 MB at 256 x 262144: 63 us at 4.27 TB/s), a byte written for four of them and
+///            read where their block may win.
 /// Returns    cudaErrorInvalidValue if a requirement does not hold, else the status of the launch. Asynchronous, no
 ///            allocation; may be captured in a CUDA graph and replayed with other settings.
 /// Source     Gumbel-max: Maddison, Tarlow and Minka 2014; specification of the random numbers, sections 1 and 3.
