@@ -38,11 +38,16 @@ std::vector<TokenId> randomIds(std::int64_t count, std::int64_t vocabSize, std::
     return ids;
 }
 
-/// Canvases behind one prefix.
+// Of the two temperatures one leaves the canvas unsettled, as in its first steps; with the other an id stands out in
+// every row, as in all later steps.
+constexpr float kUnsettled = 0.6F;
+constexpr float kSettled = 0.02F;
+
+/// Canvases behind one prefix, the first `unsettled` of them unsettled.
 class Batch
 {
 public:
-    Batch(Backend &backend, const Sequence &prefix, std::size_t size, float temperature)
+    Batch(Backend &backend, const Sequence &prefix, std::size_t size, std::size_t unsettled)
         : m_backend(backend), m_results(size)
     {
         const ModelConfig &config = backend.config();
@@ -55,7 +60,7 @@ public:
             m_jobs.push_back({.prefix = &prefix,
                               .canvas = m_canvases[i],
                               .conditioning = m_conditioning[i].get(),
-                              .temperature = temperature,
+                              .temperature = i < unsettled ? kUnsettled : kSettled,
                               .noise = {.seed = i, .canvas = 0, .step = 9},
                               .logitBias = {},
                               .results = m_results[i]});
@@ -100,11 +105,6 @@ void printMemory(cuda::CudaModel &model, const char *when)
                 static_cast<double>(memory.totalBytes - memory.freeBytes) / 1048576.0);
 }
 
-// Of the two temperatures one leaves the canvas unsettled, as in its first steps; with the other an id stands out in
-// every row, as in all later steps.
-constexpr float kUnsettled = 0.6F;
-constexpr float kSettled = 0.02F;
-
 double medianStepMs(Batch &batch)
 {
     constexpr int kWarmUps = 3;
@@ -139,12 +139,15 @@ void printStages(cuda::CudaModel &model, const Batch &batch)
 
 void measure(cuda::CudaModel &model, const Sequence &prefix, std::size_t size, bool stages)
 {
-    Batch unsettled(model, prefix, size, kUnsettled);
+    Batch unsettled(model, prefix, size, size);
     const double first = medianStepMs(unsettled);
-    Batch settled(model, prefix, size, kSettled);
+    Batch mixed(model, prefix, size, size / 2);
+    const double between = medianStepMs(mixed);
+    Batch settled(model, prefix, size, 0);
     const double later = medianStepMs(settled);
-    std::printf("context %6lld batch %zu: %8.3f ms a step unsettled (entropy %.2f nats), %8.3f settled (%.2f)\n",
-                static_cast<long long>(prefix.length()), size, first, unsettled.meanEntropyNats(), later,
+    std::printf("context %6lld batch %zu: %8.3f ms a step unsettled (entropy %.2f nats), %8.3f half of it settled, "
+                "%8.3f settled (%.2f)\n",
+                static_cast<long long>(prefix.length()), size, first, unsettled.meanEntropyNats(), between, later,
                 settled.meanEntropyNats());
     printSustained(unsettled);
     printSustained(settled);
