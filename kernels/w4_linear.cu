@@ -107,14 +107,15 @@ w4::Problem wholeProblem(const W4LinearArgs &args)
     return problem;
 }
 
-/// Warpgroup products from two dozen rows on: on an H200 32 rows of 100 MiB and more took 51 to 56 us against 68 to 87,
-/// 16 rows as long either way. The variants' bits are the same.
-cudaError_t settleVariant(W4LinearArgs &args)
+/// Warpgroup products from two dozen rows on, and in parts from 16 on: on an H200 32 rows of 100 MiB and more took 51 to
+/// 56 us against 68 to 87; 16 rows in parts 45 and 50 us against 50 and 55, in one piece 48 against 42. The variants'
+/// bits are the same.
+cudaError_t settleVariant(W4LinearArgs &args, int parts)
 {
-    constexpr std::int64_t kManyRows = 24;
+    const std::int64_t manyRows = parts > 1 ? 16 : 24;
     ChipChoices chip;
     const cudaError_t status = currentChip(chip);
-    if (status == cudaSuccess && args.variant == W4Variant::Automatic && chip.wgmma && args.rows >= kManyRows)
+    if (status == cudaSuccess && args.variant == W4Variant::Automatic && chip.wgmma && args.rows >= manyRows)
         args.variant = W4Variant::Warpgroup;
     return status;
 }
@@ -185,9 +186,9 @@ cudaError_t w4Linear(const W4LinearArgs &given, cudaStream_t stream)
     if (given.rows == 0 || given.outputs == 0)
         return cudaSuccess;
     W4LinearArgs args = given;
-    if (const cudaError_t status = settleVariant(args); status != cudaSuccess)
-        return status;
     const int parts = args.workspace != nullptr ? w4LinearParts(args.outputs, args.inputs, args.groupSize) : 1;
+    if (const cudaError_t status = settleVariant(args, parts); status != cudaSuccess)
+        return status;
     if (parts > 1)
         return inParts(args, parts, stream);
     const bool bf16 = args.outBf16 != nullptr;

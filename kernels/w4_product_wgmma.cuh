@@ -10,38 +10,20 @@
 // memory:
 //
 //     weights --copy engine--> stage: [<= 8 row blocks] --> registers, unpacked once for all tokens: A
-//     tokens  --cp.async-----> stage: [<= 72 tokens][128 columns], 128-byte swizzle ---------------: B
+//     tokens  --copy engine--> stage: [<= 72 tokens][128 columns], 128-byte swizzle ---------------: B
+//               or cp.async
 //
 // The sums of 16 columns are added in the same order as everywhere, in fp32, and a group's sum is scaled in fp32.
 // While a warpgroup's products run, it unpacks its next weights; while it scales, the other one's products run.
 
-#include "kernels/bulk_copy.cuh"
 #include "kernels/ptx_wgmma.cuh"
 #include "kernels/ptx_wgmma_rows.cuh"
+#include "kernels/w4_feed_wgmma.cuh"
 #include "kernels/w4_product.cuh"
-#include "kernels/w4_ring.cuh"
+
+#include <type_traits>
 
 namespace palimpsest::kernels::w4 {
-
-constexpr int kWarpgroups = 2; // that multiply; one more feeds
-constexpr int kWarpgroupWarps = 4;
-constexpr int kFeeders = 128;
-constexpr int kRowsAtOnce =
-    kFeeders / kPieces;           // of tokens that the feeders copy together: one row of a swizzle atom each
-constexpr int kStagesLanding = 2; // whose tokens are under way while later ones are begun
-constexpr int kTokenBytes = kWarpgroupTokens * kStageColumns * 2;
-constexpr int kHalfStage = kTokenBytes / 2; // a matrix of 64 columns is as wide as the swizzle
-static_assert(kHalfStage % 1024 == 0);
-static_assert(kWarpgroups * kWarpgroupWarps == kWarpgroupBlocks && kRowsAtOnce == 8);
-
-template <int kGroup>
-constexpr int kWarpgroupStageBytes = stageWeightBytes<kGroup>(kWarpgroupBlocks) + kTokenBytes;
-
-struct WarpgroupBarriers
-{
-    std::uint64_t full[kMostStages];  // an arrival of each feeding warp, and one for the bytes announced
-    std::uint64_t empty[kMostStages]; // one arrival a multiplying warp
-};
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
@@ -227,133 +209,21 @@ __device__ void multiply(const Problem &problem, const Item &item, WarpgroupRing
     }
 }
 
-/// The feeding warpgroup. Sixteen neighbouring lanes copy the 256 bytes of a token's row; a lane's rows are eight
-/// apart, so that its place in the swizzle is the same in all of them. A stage is reported when its copies have landed,
-/// some stages later: what cp.async wrote needs a fence of the writing thread before wgmma may read it.
-template <int kGroup>
-class Feeder
-{
-public:
-    __device__ Feeder(const Problem &problem, const Schedule &schedule, WarpgroupBarriers &barriers,
-                      std::uint8_t *stages, int thread)
-        : m_problem(problem), m_schedule(schedule), m_barriers(barriers), m_stages(stages), m_thread(thread)
-    {
-        const int row = thread / kPieces;
-        const int piece = thread % kPieces;
-        m_column = piece * 8;
-        m_target = static_cast<std::uint32_t>(stageWeightBytes<kGroup>(kWarpgroupBlocks) + piece / 8 * kHalfStage +
-                                              row * 128 + (piece % 8 ^ row) * 16);
-    }
-
-    __device__ void run()
-    {
-        // Weights do not depend on the launch before this one: the first item's are fetched while it ends.
-        Item item = itemOfRound(m_schedule, m_problem, 0);
-        const int ahead = item.tokens > 0 ? min(stagesOf(m_problem), m_problem.stages) : 0;
-        if (m_thread == 0)
-            for (int stage = 0; stage < ahead; ++stage)
-                copyWeights(item, stage, stage);
-        ptx::waitForPrevious();
-        RingPlace place{.stage = 0, .parity = 1}; // an unused stage counts as emptied
-        int begun = 0;
-        for (int round = 0; item.tokens > 0; item = itemOfRound(m_schedule, m_problem, ++round)) {
-            Rows rows;
-            findRows(rows, item);
-            for (int stage = 0; stage < stagesOf(m_problem); ++stage) {
-                ptx::barrierWait(ptx::sharedAddress(&m_barriers.empty[place.stage]), place.parity);
-                if (m_thread == 0 && (round > 0 || stage >= ahead))
-                    copyWeights(item, stage, place.stage);
-                copyTokens(rows, stage, place.stage);
-                ptx::copyAsyncCommit();
-                place.advance(m_problem.stages);
-                if (++begun > kStagesLanding) {
-                    ptx::copyAsyncWait<kStagesLanding>();
-                    report();
-                }
-            }
-        }
-        ptx::copyAsyncWait<0>();
-        for (int left = min(begun, kStagesLanding); left > 0; --left)
-            report();
-    }
-
-private:
-    static constexpr int kRowsOfLane = kWarpgroupTokens / kRowsAtOnce;
-    using Rows = std::int32_t[kRowsOfLane]; // of the input; -1 where the item has no more tokens
-
-    __device__ void findRows(Rows &rows, const Item &item) const
-    {
-#pragma unroll
-        for (int i = 0; i < kRowsOfLane; ++i) {
-            const int token = m_thread / kPieces + i * kRowsAtOnce;
-            rows[i] = token < item.tokens ? inputRow(m_problem, item.firstPosition + token) : -1;
-        }
-    }
-
-    __device__ void copyWeights(const Item &item, int stage, int place) const
-    {
-        const int firstGroup = stage * kStageGroups<kGroup>;
-        const int groups = min(kStageGroups<kGroup>, m_problem.columns / kGroup - firstGroup);
-        const auto bytes = static_cast<std::uint32_t>(item.blocks * kBlockBytes<kGroup>);
-        const std::uint64_t policy = item.sharesWeights ? ptx::evictNormalPolicy() : ptx::evictFirstPolicy();
-        const std::uint32_t full = ptx::sharedAddress(&m_barriers.full[place]);
-        const std::uint32_t target = ptx::sharedAddress(m_stages + place * kWarpgroupStageBytes<kGroup>);
-        ptx::barrierExpect(full, bytes * static_cast<std::uint32_t>(groups));
-        for (int group = 0; group < groups; ++group)
-            ptx::copyBulk(target + group * kWarpgroupBlocks * kBlockBytes<kGroup>,
-                          weightsAt<kGroup>(m_problem, item, firstGroup + group), bytes, full, policy);
-    }
-
-    /// Unrolled, so that nothing but the copies' issue is waited for: a loop that looks the rows up was slower than the
-    /// products.
-    __device__ void copyTokens(const Rows &rows, int stage, int place) const
-    {
-        const int column = stage * kStageColumns + m_column;
-        if (column >= m_problem.columns)
-            return;
-        const Bf16 *input = m_problem.input + column;
-        const std::uint32_t target = ptx::sharedAddress(m_stages + place * kWarpgroupStageBytes<kGroup>) + m_target;
-#pragma unroll
-        for (int i = 0; i < kRowsOfLane; ++i)
-            if (rows[i] >= 0)
-                ptx::copyAsync16(target + i * kRowsAtOnce * 128,
-                                 input + static_cast<std::int64_t>(rows[i]) * m_problem.columns, true);
-    }
-
-    /// The oldest stage under way has landed.
-    __device__ void report()
-    {
-        ptx::proxyFence();
-        __syncwarp();
-        if (m_thread % 32 == 0)
-            ptx::barrierArrive(ptx::sharedAddress(&m_barriers.full[m_landed]));
-        m_landed = m_landed + 1 == m_problem.stages ? 0 : m_landed + 1;
-    }
-
-    const Problem &m_problem;
-    const Schedule &m_schedule;
-    WarpgroupBarriers &m_barriers;
-    std::uint8_t *m_stages;
-    int m_thread;
-    int m_landed = 0;       // the next stage to report
-    int m_column;           // of a stage's 128
-    std::uint32_t m_target; // in a stage
-};
-
 #endif
 
-template <int kGroup, typename Epilogue>
+template <int kGroup, typename Epilogue, bool kGathers>
 __global__ void __launch_bounds__(kWarpgroups * 128 + kFeeders, 1)
-    warpgroupKernel(const __grid_constant__ Problem problem)
+    warpgroupKernel(const __grid_constant__ Problem problem, const __grid_constant__ TokenBoxes boxes)
 {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+    using Feeder = std::conditional_t<kGathers, GatherFeeder<kGroup>, BoxFeeder<kGroup>>;
     extern __shared__ std::uint8_t memory[];
     std::uint8_t *const stages = memory + (1024U - ptx::sharedAddress(memory) % 1024U) % 1024U; // as the swizzle wants
     __shared__ Schedule schedule;
     __shared__ WarpgroupBarriers barriers;
     if (threadIdx.x == 0) {
         for (int stage = 0; stage < problem.stages; ++stage) {
-            ptx::barrierInit(ptx::sharedAddress(&barriers.full[stage]), kFeeders / 32 + 1);
+            ptx::barrierInit(ptx::sharedAddress(&barriers.full[stage]), Feeder::kArrivals);
             ptx::barrierInit(ptx::sharedAddress(&barriers.empty[stage]), kWarpgroupBlocks);
         }
         ptx::barrierInitFence();
@@ -365,10 +235,10 @@ __global__ void __launch_bounds__(kWarpgroups * 128 + kFeeders, 1)
     const int warp = ptx::uniform(static_cast<int>(threadIdx.x) / 32);
     const int lane = static_cast<int>(threadIdx.x) % 32;
     if (warp >= kWarpgroups * kWarpgroupWarps) {
-        ptx::lowerRegisters<72>();
-        Feeder<kGroup>(problem, schedule, barriers, stages, static_cast<int>(threadIdx.x) - kWarpgroups * 128).run();
+        ptx::lowerRegisters<Feeder::kRegisters>();
+        Feeder(problem, boxes, schedule, barriers, stages, static_cast<int>(threadIdx.x) - kWarpgroups * 128).run();
     } else {
-        ptx::raiseRegisters<216>();
+        ptx::raiseRegisters<Feeder::kOthersRegisters>();
         WarpgroupRing<kGroup> ring(barriers, stages, problem.stages, lane);
         for (int round = 0;; ++round) {
             const Item item = itemOfRound(schedule, problem, round);
