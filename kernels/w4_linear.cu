@@ -107,9 +107,9 @@ w4::Problem wholeProblem(const W4LinearArgs &args)
     return problem;
 }
 
-/// Warpgroup products from two dozen rows on, and in parts from 16 on: on an H200 32 rows of 100 MiB and more took 51 to
-/// 56 us against 68 to 87; 16 rows in parts 45 and 50 us against 50 and 55, in one piece 48 against 42. The variants'
-/// bits are the same.
+/// Warpgroup products from two dozen rows on, and in parts from 16 on: on an H200 32 rows of 100 MiB and more took 51
+/// to 56 us against 68 to 87; 16 rows in parts 45 and 50 us against 50 and 55, in one piece 48 against 42. The
+/// variants' bits are the same.
 cudaError_t settleVariant(W4LinearArgs &args, int parts)
 {
     const std::int64_t manyRows = parts > 1 ? 16 : 24;
