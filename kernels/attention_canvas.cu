@@ -21,7 +21,7 @@ __global__ __launch_bounds__(Shape::kThreads,
     auto &shared = *reinterpret_cast<typename Shape::Shared *>(memory);
     const auto sequence = static_cast<std::int64_t>(blockIdx.z);
     const SequenceView view = args.views[sequence];
-    const AttentionParts parts(view);
+    const AttentionParts parts(view, workspace.rule);
     const int part = static_cast<int>(blockIdx.y);
     const auto head = static_cast<std::int64_t>(blockIdx.x) % args.heads;
     const int firstRow = static_cast<int>(static_cast<std::int64_t>(blockIdx.x) / args.heads) * Shape::kRows;
@@ -83,7 +83,7 @@ __global__ __launch_bounds__(kCombineThreads) void combineKernel(const CanvasAtt
     const std::int64_t index = blockIdx.x;
     const std::int64_t row = index / args.heads;
     const SequenceView &view = args.views[row / args.rowStride];
-    const AttentionParts parts(view);
+    const AttentionParts parts(view, workspace.rule);
     if (parts.count == 1 || row % args.rowStride >= view.rows)
         return;
     const PartStats *stats = workspace.stats + index * workspace.parts;
@@ -139,7 +139,7 @@ cudaError_t launchPortable(const CanvasAttentionArgs &args, const AttentionWorks
 
 std::int64_t canvasAttentionWorkspace(const CanvasAttentionArgs &args)
 {
-    const int parts = mostParts(args);
+    const int parts = mostParts(args, kPortableParts); // never fewer than by the other rule
     if (parts == 1)
         return 0;
     return args.sequences * args.rowStride * args.heads * parts *
@@ -159,10 +159,10 @@ cudaError_t canvasAttention(const CanvasAttentionArgs &args, AttentionVariant va
         return cudaErrorInvalidValue;
     if (args.sequences * args.rowStride == 0)
         return cudaSuccess;
-    const AttentionWorkspace workspace = workspaceOf(args);
-    const cudaError_t status = variant == AttentionVariant::Best && hasHopperAttention()
-                                   ? canvasAttentionHopper(args, stream)
-                                   : launchPortable(args, workspace, stream);
+    const bool isHopper = variant == AttentionVariant::Best && hasHopperAttention();
+    const AttentionWorkspace workspace = workspaceOf(args, isHopper ? kHopperParts : kPortableParts);
+    const cudaError_t status =
+        isHopper ? canvasAttentionHopper(args, workspace, stream) : launchPortable(args, workspace, stream);
     if (status != cudaSuccess || workspace.parts == 1)
         return status;
     const auto blocks = static_cast<unsigned>(args.sequences * args.rowStride * args.heads);

@@ -10,9 +10,19 @@
 /// How canvas attention cuts long rows of keys, and where the parts' results lie until they are added.
 namespace palimpsest::kernels {
 
-// Pages of one part at least, and parts at most: tuned on an H200 for 16 heads, one canvas of 256 rows and 512 cached
-// positions (12 pages: two parts, 128 blocks on 132 multiprocessors). More parts cost more in the combination.
-inline constexpr int kLeastPartPages = 6;
+/// Into how many parts the keys of a row are cut.
+struct PartRule
+{
+    int leastPages; ///< with as many in each part the blocks would be few
+    int mostParts;
+};
+
+// Tuned on an H200 for 16 heads and one canvas of 256 rows. Portable: with 512 cached positions (12 pages) two parts
+// are 128 blocks on 132 multiprocessors; more parts cost more in their addition. Hopper: the same number of blocks
+// comes from sharing columns; adding parts takes 4 us, 25 for four canvases, which pays only in long contexts. No
+// window of 1024 positions is cut.
+inline constexpr PartRule kPortableParts{.leastPages = 6, .mostParts = 4};
+inline constexpr PartRule kHopperParts{.leastPages = 24, .mostParts = 2};
 inline constexpr int kMostParts = 4;
 inline constexpr int kPage = static_cast<int>(kPagePositions);
 inline constexpr int kMostHeadDim = 512;
@@ -31,22 +41,23 @@ struct AttentionParts
     int partPages;
     int count;
 
-    __device__ explicit AttentionParts(const SequenceView &view)
+    __device__ AttentionParts(const SequenceView &view, PartRule rule)
     {
         firstPage = view.firstVisible / kPage;
         cachedPages = view.length > view.firstVisible ? pagesFor(view.length) - firstPage : 0;
         pages = cachedPages + pagesFor(view.rows);
-        partPages = max(kLeastPartPages, (pages + kMostParts - 1) / kMostParts);
+        const int wanted = min(rule.mostParts, (pages + rule.leastPages - 1) / rule.leastPages);
+        partPages = (pages + wanted - 1) / wanted;
         count = (pages + partPages - 1) / partPages;
     }
 };
 
-inline int mostParts(const CanvasAttentionArgs &args)
+inline int mostParts(const CanvasAttentionArgs &args, PartRule rule)
 {
     // One page more: a window can begin inside one.
     const std::int64_t pages = (args.mostCached + kPage - 1) / kPage + 1 + (args.rowStride + kPage - 1) / kPage;
-    const std::int64_t parts = (pages + kLeastPartPages - 1) / kLeastPartPages;
-    return static_cast<int>(parts < kMostParts ? parts : kMostParts);
+    const std::int64_t parts = (pages + rule.leastPages - 1) / rule.leastPages;
+    return static_cast<int>(parts < rule.mostParts ? parts : rule.mostParts);
 }
 
 /// Of one row, head and part: what is in the workspace, [sequences * rowStride, heads, parts].
@@ -61,14 +72,15 @@ struct AttentionWorkspace
     float *outputs; ///< [sequences * rowStride, heads, parts, headDim], relative to the part's maximum
     PartStats *stats;
     int parts;
+    PartRule rule;
 };
 
-inline AttentionWorkspace workspaceOf(const CanvasAttentionArgs &args)
+inline AttentionWorkspace workspaceOf(const CanvasAttentionArgs &args, PartRule rule)
 {
-    const int parts = mostParts(args);
+    const int parts = mostParts(args, rule);
     const std::int64_t rows = args.sequences * args.rowStride * args.heads * parts;
     auto *outputs = static_cast<float *>(args.workspace);
-    return {outputs, reinterpret_cast<PartStats *>(outputs + rows * args.headDim), parts};
+    return {outputs, reinterpret_cast<PartStats *>(outputs + rows * args.headDim), parts, rule};
 }
 
 } // namespace palimpsest::kernels

@@ -22,7 +22,9 @@ enum class AttentionVariant { Best, Portable };
 [[nodiscard]] bool hasHopperAttention();
 
 /// Leaves the addition of the parts to the caller.
-[[nodiscard]] cudaError_t canvasAttentionHopper(const CanvasAttentionArgs &args, cudaStream_t stream);
+struct AttentionWorkspace;
+[[nodiscard]] cudaError_t canvasAttentionHopper(const CanvasAttentionArgs &args, const AttentionWorkspace &workspace,
+                                                cudaStream_t stream);
 [[nodiscard]] cudaError_t causalAttentionHopper(const CausalAttentionArgs &args, cudaStream_t stream);
 
 } // namespace palimpsest::kernels

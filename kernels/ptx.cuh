@@ -78,6 +78,42 @@ __device__ __forceinline__ void mma16816(float (&c)[4], const std::uint32_t (&a)
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
+/// 2 to the power of x; exactly 1 for 0, and 0 for what is below 2^-126.
+__device__ __forceinline__ float exp2Approximate(float x)
+{
+    float power;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
+    return power;
+}
+
+__device__ __forceinline__ float4 loadShared16(std::uint32_t address)
+{
+    float4 value;
+    asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
+                 : "r"(address)
+                 : "memory");
+    return value;
+}
+
+__device__ __forceinline__ void storeShared(std::uint32_t address, float value)
+{
+    asm volatile("st.shared.f32 [%0], %1;" ::"r"(address), "f"(value) : "memory");
+}
+
+__device__ __forceinline__ float loadShared(std::uint32_t address)
+{
+    float value;
+    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(address) : "memory");
+    return value;
+}
+
+/// A barrier (1 to 15; 0 is __syncthreads()) for `threads` of the block's threads, whole warps.
+__device__ __forceinline__ void namedBarrier(int barrier, int threads)
+{
+    asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+}
+
 /// Copies 16 bytes to shared memory in the background; with `valid` false nothing is read and zeros are written.
 __device__ __forceinline__ void copyAsync16(std::uint32_t target, const void *source, bool valid)
 {

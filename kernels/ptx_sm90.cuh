@@ -109,6 +109,14 @@ __device__ __forceinline__ void prefetchTensorMap(const void *map)
     asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }
 
+/// Stores four 8x8 matrices of 16-bit elements; lane l gives the address of row l % 8 of matrix l / 8.
+__device__ __forceinline__ void storeMatrix4(std::uint32_t address, const std::uint32_t (&in)[4])
+{
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(in[0]),
+                 "r"(in[1]), "r"(in[2]), "r"(in[3])
+                 : "memory");
+}
+
 /// High word of swizzledMatrix(): the swizzle, and the distance of eight rows from the next eight.
 inline constexpr std::uint32_t kSwizzledMatrixHigh = std::uint32_t{1} << 30U | 1024 / 16;
 
@@ -140,14 +148,15 @@ __device__ __forceinline__ void wgmmaWait()
 template <int kCount>
 __device__ __forceinline__ void settle(float (&sums)[kCount])
 {
+    static_assert(kCount % 4 == 0, "in fours: the compiler does not unroll a loop of 128 of these");
 #pragma unroll
-    for (float &sum : sums)
-        asm volatile("" : "+f"(sum)::"memory");
+    for (int i = 0; i < kCount; i += 4)
+        asm volatile("" : "+f"(sums[i]), "+f"(sums[i + 1]), "+f"(sums[i + 2]), "+f"(sums[i + 3])::"memory");
 }
 
-/// d[64x256] += a[64x16] * b[16x256] by four warps: bf16 from shared memory, fp32 sums. b has its inputs contiguous; a
-/// too, or (kTransposedA = 1) its outputs.
-template <int kTransposedA>
+/// d[64x256] += a[64x16] * b[16x256] by four warps: bf16 from shared memory, fp32 sums. Both have their inputs
+/// contiguous, or (kTransposed... = 1) their outputs.
+template <int kTransposedA, int kTransposedB = 0>
 __device__ __forceinline__ void wgmma64x256x16(float (&d)[128], std::uint64_t a, std::uint64_t b)
 {
     // clang-format off
@@ -169,7 +178,7 @@ __device__ __forceinline__ void wgmma64x256x16(float (&d)[128], std::uint64_t a,
         "%104, %105, %106, %107, %108, %109, %110, %111, "
         "%112, %113, %114, %115, %116, %117, %118, %119, "
         "%120, %121, %122, %123, %124, %125, %126, %127}, "
-        "%128, %129, 1, 1, 1, %130, 0;"
+        "%128, %129, 1, 1, 1, %130, %131;"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -186,12 +195,12 @@ __device__ __forceinline__ void wgmma64x256x16(float (&d)[128], std::uint64_t a,
           "+f"(d[104]), "+f"(d[105]), "+f"(d[106]), "+f"(d[107]), "+f"(d[108]), "+f"(d[109]), "+f"(d[110]), "+f"(d[111]),
           "+f"(d[112]), "+f"(d[113]), "+f"(d[114]), "+f"(d[115]), "+f"(d[116]), "+f"(d[117]), "+f"(d[118]), "+f"(d[119]),
           "+f"(d[120]), "+f"(d[121]), "+f"(d[122]), "+f"(d[123]), "+f"(d[124]), "+f"(d[125]), "+f"(d[126]), "+f"(d[127])
-        : "l"(a), "l"(b), "n"(kTransposedA));
+        : "l"(a), "l"(b), "n"(kTransposedA), "n"(kTransposedB));
     // clang-format on
 }
 
 /// d[64x128] += a[64x16] * b[16x128], the same for half as many columns.
-template <int kTransposedA>
+template <int kTransposedA, int kTransposedB = 0>
 __device__ __forceinline__ void wgmma64x128x16(float (&d)[64], std::uint64_t a, std::uint64_t b)
 {
     // clang-format off
@@ -205,7 +214,7 @@ __device__ __forceinline__ void wgmma64x128x16(float (&d)[64], std::uint64_t a, 
         "%40, %41, %42, %43, %44, %45, %46, %47, "
         "%48, %49, %50, %51, %52, %53, %54, %55, "
         "%56, %57, %58, %59, %60, %61, %62, %63}, "
-        "%64, %65, 1, 1, 1, %66, 0;"
+        "%64, %65, 1, 1, 1, %66, %67;"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -214,7 +223,7 @@ __device__ __forceinline__ void wgmma64x128x16(float (&d)[64], std::uint64_t a, 
           "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
           "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
           "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
-        : "l"(a), "l"(b), "n"(kTransposedA));
+        : "l"(a), "l"(b), "n"(kTransposedA), "n"(kTransposedB));
     // clang-format on
 }
 

@@ -24,13 +24,14 @@ __device__ __forceinline__ void raiseRegisters()
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
 }
 
-/// A matrix in shared memory whose columns are contiguous, in boxes of 64 columns and 64 rows with the 128-byte
+/// A matrix in shared memory whose columns are contiguous, in boxes of 64 columns and kRows rows with the 128-byte
 /// swizzle.
+template <int kRows>
 __device__ __forceinline__ std::uint64_t swizzledColumns(std::uint32_t address)
 {
     constexpr std::uint64_t kSwizzle128 = std::uint64_t{1} << 62U;
     constexpr std::uint64_t kEightRows = std::uint64_t{1024 / 16} << 32U;
-    constexpr std::uint64_t kNextColumns = std::uint64_t{8192 / 16} << 16U;
+    constexpr std::uint64_t kNextColumns = std::uint64_t{kRows * 128 / 16} << 16U;
     return kSwizzle128 | kEightRows | kNextColumns | ((address & 0x3FFFFU) >> 4U);
 }
 

@@ -238,6 +238,7 @@ int main()
     for (const AttentionVariant variant : {AttentionVariant::Portable, AttentionVariant::Best}) {
         canvas(variant, sliding, {{.length = 512, .rows = 256}, {.length = 70, .rows = 256}}, 256);
         canvas(variant, full, {{.length = 512, .rows = 256}, {.length = 1300, .rows = 200}}, 256);
+        canvas(variant, full, {{.length = 512, .rows = 256}, {.length = 300, .rows = 250}}, 256);
         canvas(variant, sliding, {{.length = 1500, .rows = 256, .firstVisible = 477}}, 256);
         canvas(variant, {4, 2, 32, 16, true},
                {{.length = 0, .rows = 16}, {.length = 63, .rows = 5}, {.length = 64, .rows = 1}}, 16);
@@ -245,11 +246,15 @@ int main()
         canvas(variant, {2, 2, 128, 0, true}, {{.length = 1, .rows = 65}}, 65);
         canvas(variant, {3, 1, 48, 24, true}, {{.length = 200, .rows = 17, .firstVisible = 150}}, 64);
         canvas(variant, {2, 1, 272, 30, true}, {{.length = 5000, .rows = 64}}, 64);
+        canvas(variant, {4, 2, 160, 40, true}, {{.length = 90, .rows = 70}, {.length = 0, .rows = 3}}, 80);
+        canvas(variant, {2, 2, 256, 128, true}, {{.length = 100, .rows = 64}}, 64); // no heads to share pages with
+        canvas(variant, {3, 3, 512, 64, false}, {{.length = 64, .rows = 100}}, 100);
         causal(variant, sliding, 300, 100, {300, 64, 77});
-        causal(variant, sliding, 1030, 300, {1030, 1000, 64}); // many blocks: pairs of tiles of queries share keys
+        causal(variant, sliding, 1030, 300, {1030, 1000, 64}); // many blocks: two tiles of queries share keys
         canvas(variant, sliding, {{.length = 300, .rows = 200}, {.length = 5, .rows = 65}, {.length = 64, .rows = 1}},
                256);
         causal(variant, full, 200, 0, {200, 128, 33});
+        causal(variant, full, 300, 0, {300, 64}); // blocks with all columns, then with half of them
         causal(variant, {4, 2, 32, 16, true}, 150, 16, {150, 1, 16, 17});
         causal(variant, {4, 1, 128, 8, false}, 65, 0, {65, 13});
         causal(variant, {2, 1, 64, 32, true}, 1, 8, {1});
