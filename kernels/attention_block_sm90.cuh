@@ -41,8 +41,10 @@ __device__ __forceinline__ void attend(const AttentionMaps &maps, const Shared<S
         attendWide(shared, columnBlock, work.pages, pageAt, visibleTo, fetch, finish);
     else
         attendNarrow(shared, columnBlock, work.pages, pageAt, visibleTo, fetch, finish);
-    if (shared.cluster > 1)
+    if (shared.cluster > 1) {
+        __syncwarp();          // lanes may have stored different numbers of rows
         ptx::clusterBarrier(); // until then the others may arrive at this block's barriers
+    }
 }
 
 #endif

@@ -29,9 +29,8 @@ struct CausalAttentionArgs
 /// softmax(q k^T) v with scale 1 for a chunk of a prompt: a row sees the positions before it and itself.
 ///
 /// Requires   as canvasAttention(); firstVisible is not looked at.
-/// Numerics   as canvasAttention(), never cut into parts: a row meets its keys in blocks of absolute positions, in
-/// order,
-///            so its bits do not depend on how the prompt was cut into chunks.
+/// Numerics   as canvasAttention(), never cut into parts: a row meets its keys in blocks of absolute positions,
+///            in order, so its bits do not depend on how the prompt was cut into chunks.
 /// Returns    as canvasAttention().
 [[nodiscard]] cudaError_t causalAttention(const CausalAttentionArgs &args, cudaStream_t stream);
 

@@ -18,7 +18,7 @@ namespace palimpsest::kernels {
 template <typename Shape>
 struct QueryTile
 {
-    using Place = RingPlace<Shape::kSlots>;
+    using Place = SlotPlace<Shape::kSlots>;
 
     OutputTile<Shape::kColumns> output;
     RowSoftmax softmax;

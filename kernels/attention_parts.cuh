@@ -13,7 +13,7 @@ namespace palimpsest::kernels {
 /// Into how many parts the keys of a row are cut.
 struct PartRule
 {
-    int leastPages; ///< with as many in each part the blocks would be few
+    int pagesOfPart; ///< one part for each so many pages begun, of even lengths
     int mostParts;
 };
 
@@ -21,9 +21,9 @@ struct PartRule
 // are 128 blocks on 132 multiprocessors; more parts cost more in their addition. Hopper: the same number of blocks
 // comes from sharing columns; adding parts takes 4 us, 25 for four canvases, which pays only in long contexts. No
 // window of 1024 positions is cut.
-inline constexpr PartRule kPortableParts{.leastPages = 6, .mostParts = 4};
-inline constexpr PartRule kHopperParts{.leastPages = 24, .mostParts = 2};
-inline constexpr int kMostParts = 4;
+inline constexpr PartRule kPortableParts{.pagesOfPart = 6, .mostParts = 4};
+inline constexpr PartRule kHopperParts{.pagesOfPart = 24, .mostParts = 2};
+inline constexpr int kMostParts = kPortableParts.mostParts; ///< of either
 inline constexpr int kPage = static_cast<int>(kPagePositions);
 inline constexpr int kMostHeadDim = 512;
 
@@ -46,7 +46,7 @@ struct AttentionParts
         firstPage = view.firstVisible / kPage;
         cachedPages = view.length > view.firstVisible ? pagesFor(view.length) - firstPage : 0;
         pages = cachedPages + pagesFor(view.rows);
-        const int wanted = min(rule.mostParts, (pages + rule.leastPages - 1) / rule.leastPages);
+        const int wanted = min(rule.mostParts, (pages + rule.pagesOfPart - 1) / rule.pagesOfPart);
         partPages = (pages + wanted - 1) / wanted;
         count = (pages + partPages - 1) / partPages;
     }
@@ -56,7 +56,7 @@ inline int mostParts(const CanvasAttentionArgs &args, PartRule rule)
 {
     // One page more: a window can begin inside one.
     const std::int64_t pages = (args.mostCached + kPage - 1) / kPage + 1 + (args.rowStride + kPage - 1) / kPage;
-    const std::int64_t parts = (pages + rule.leastPages - 1) / rule.leastPages;
+    const std::int64_t parts = (pages + rule.pagesOfPart - 1) / rule.pagesOfPart;
     return static_cast<int>(parts < rule.mostParts ? parts : rule.mostParts);
 }
 

@@ -128,7 +128,7 @@ struct BlockPlace
 
 /// A place in a ring: all sides of it count in step.
 template <int kSlots>
-struct RingPlace
+struct SlotPlace
 {
     int slot = 0;
     std::uint32_t parity = 0;
@@ -280,7 +280,7 @@ private:
 
     const AttentionMaps &m_maps;
     Shared<Shape> m_shared;
-    RingPlace<Shape::kSlots> m_place;
+    SlotPlace<Shape::kSlots> m_place;
     int m_columnBlock;
     int m_rank;
 };

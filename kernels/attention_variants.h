@@ -18,11 +18,12 @@ enum class AttentionVariant { Best, Portable };
 [[nodiscard]] cudaError_t causalAttention(const CausalAttentionArgs &args, AttentionVariant variant,
                                           cudaStream_t stream);
 
+struct AttentionWorkspace;
+
 /// Whether the current device has the instructions.
 [[nodiscard]] bool hasHopperAttention();
 
 /// Leaves the addition of the parts to the caller.
-struct AttentionWorkspace;
 [[nodiscard]] cudaError_t canvasAttentionHopper(const CanvasAttentionArgs &args, const AttentionWorkspace &workspace,
                                                 cudaStream_t stream);
 [[nodiscard]] cudaError_t causalAttentionHopper(const CausalAttentionArgs &args, cudaStream_t stream);

@@ -101,7 +101,7 @@ private:
 #pragma unroll
         for (float &score : scores)
             score = 0.0F;
-        RingPlace<Shape::kSlots> place = m_keys;
+        SlotPlace<Shape::kSlots> place = m_keys;
 #pragma unroll
         for (std::uint32_t quarter = 0; quarter < kQuarters; ++quarter) {
             const std::uint32_t keys = matrixWord(m_shared.slot(place.slot));
@@ -157,7 +157,7 @@ private:
 
     Shared<Shape> m_shared;
     std::uint32_t m_queries;
-    RingPlace<Shape::kSlots> m_keys;
+    SlotPlace<Shape::kSlots> m_keys;
     WeightStage<Shape> m_stage;
     RowSoftmax m_softmax;
 };
@@ -187,7 +187,7 @@ struct WideValues
             const float factor[2] = {atRow(m_stage.factors(m_shared), 0), atRow(m_stage.factors(m_shared), 1)};
             output.rescale(factor);
             const std::uint32_t weights = matrixWord(m_stage.weights(m_shared));
-            const RingPlace<Shape::kSlots> first = m_values;
+            const SlotPlace<Shape::kSlots> first = m_values;
             begin(weights);
             m_values.advance(2);
             begin(weights + 2 * 32 / 16);
@@ -238,7 +238,7 @@ private:
     }
 
     Shared<Shape> m_shared;
-    RingPlace<Shape::kSlots> m_values;
+    SlotPlace<Shape::kSlots> m_values;
     WeightStage<Shape> m_stage;
 };
 

@@ -15,6 +15,8 @@ namespace {
 
 using namespace hopper_gemm;
 
+constexpr std::int64_t kMultiprocessors = 132; // of an H200, where the tiles were chosen
+
 template <int kWarpgroups, int kTileRows, WeightLayout kLayout, GemmEpilogue kEpilogue, bool kAddParts = false>
 cudaError_t launch(const DenseGemmArgs &args, cudaStream_t stream)
 {
@@ -97,7 +99,6 @@ HopperGemmConfig hopperGemmConfig(std::int64_t rows, std::int64_t outputs, int p
     // tall ones, which share what they fetch of x. Where short blocks are too few for half of the multiprocessors, each
     // takes half a canvas; but a third stays for the next launch if that runs beside. The choice does not touch the
     // order of summation.
-    constexpr std::int64_t kMultiprocessors = 132;
     constexpr std::int64_t kCanvas = 256;
     const std::int64_t rowTiles = (rows + kCanvas - 1) / kCanvas;
     const auto blocks = [&](std::int64_t blockOutputs) {
@@ -123,7 +124,6 @@ bool hopperGemmAddsParts(std::int64_t rows, std::int64_t outputs)
 {
     // Blocks of 192 outputs and half a canvas have registers for two sets of sums. They win where they fill most of the
     // rounds that they take.
-    constexpr std::int64_t kMultiprocessors = 132;
     const std::int64_t blocks = (outputs + 191) / 192 * ((rows + 127) / 128);
     const std::int64_t places = (blocks + kMultiprocessors - 1) / kMultiprocessors * kMultiprocessors;
     return 5 * blocks >= 4 * places;

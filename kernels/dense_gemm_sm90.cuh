@@ -5,9 +5,10 @@
 
 // The dense product of compute capability 9.0. The weight is the tall operand: a warpgroup multiplies 64 of its rows
 // with 256 rows of x, so that a canvas reads each weight once and a wgmma (m64n256k16) reads the least shared memory
-// for its work. A block is one producer warp and one or two such warpgroups; the pipeline's stages hold 64 inputs:
+// for its work. A block is one producer warp (a warpgroup where it adds parts) and one to three such warpgroups; the
+// pipeline's stages hold 64 inputs:
 //
-//     weight rows [kWarpgroups * 64][64]  --TMA-->  8 or 16 KiB   (one block's own)
+//     weight rows [kWarpgroups * 64][64]  --TMA-->  8 to 24 KiB   (one block's own)
 //     x rows      [256][64]               --TMA-->  32 KiB        (out of the second-level cache)
 //
 // y arrives transposed in the accumulators: a thread holds 2 outputs of 64 rows.

@@ -29,8 +29,9 @@ __device__ __forceinline__ Candidate perturbed(const GumbelSampleArgs &args, con
     const std::uint32_t lanes[4] = {words.x, words.y, words.z, words.w};
 #pragma unroll
     for (int c = 0; c < 4; ++c) {
-        // The double logarithms only where a fast one comes close.
-        if (values[c] == -INFINITY || values[c] + roughGumbelFromWord(lanes[c]) + kRoughGumbelError < floor)
+        // The double logarithms only where a fast one comes close. What is added to a value is rounded before, so that
+        // the bound holds whatever the value's own rounding is.
+        if (values[c] == -INFINITY || values[c] + (roughGumbelFromWord(lanes[c]) + kRoughGumbelError) < floor)
             continue;
         const Candidate candidate{values[c] + gumbelFromWord(lanes[c]), first + c};
         if (best.losesTo(candidate))

@@ -106,7 +106,9 @@ __device__ __forceinline__ Candidate bestOfGroups(const NoiseRow &noise, const I
         words[i] = philox4x32(make_uint4(static_cast<std::uint32_t>(groups[i].first) / 4U,
                                          static_cast<std::uint32_t>(noise.row), settings.step, settings.stream),
                               key);
-        floors[i] = best.value == -INFINITY ? 0U : wordFloor(best.value - groups[i].bound);
+        // A sum is rounded to at most half a last place of the best value's, where it reaches it.
+        const float needed = best.value - groups[i].bound - 0x1p-22F * fabsf(best.value);
+        floors[i] = best.value == -INFINITY ? 0U : wordFloor(needed);
         passes |= max(max(words[i].x, words[i].y), max(words[i].z, words[i].w)) >= floors[i];
     }
     return __any_sync(kWholeWarp, passes) ? bestOfDrawn(noise, groups, words, floors, best) : best;

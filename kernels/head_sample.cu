@@ -16,10 +16,13 @@ namespace {
 // Three launches: the maximum and sums of each block of 256 ids; then noise where it can win, and beside it entropy and
 // alternatives; then the best of the parts. Between the first two the row's maximum becomes known, which is what makes
 // the noise cheap.
+
 // Blocks that a warp of the first launch reads one after the other, and how many are under way at a time: 2 KiB for
 // each warp.
 constexpr int kBlocksOfWarp = 8;
 constexpr int kBlocksAtOnce = 2;
+
+constexpr std::int64_t kMostSampledIds = (std::int64_t{1} << 31) - 16384; // the noise looks two rounds of tiles ahead
 
 /// What stands between logits and processed ones.
 enum class Processing {
@@ -57,7 +60,7 @@ __device__ __forceinline__ BlockStats statsOf(const LogitVector &vector)
         float distance = fmaf(value, kLog2E, offset);
         if (kProcessing == Processing::Any)
             distance = fmaxf(distance, -140.0F);
-        const float weight = powerOfTwo(distance);
+        const float weight = ptx::exp2Approximate(distance);
         sum += weight;
         weighted = fmaf(weight, distance, weighted);
     }
@@ -227,8 +230,8 @@ std::int64_t headSampleWorkspace(std::int64_t rows, std::int64_t vocabSize)
 cudaError_t headSample(const CanvasLogits &canvas, RowSample *results, cudaStream_t stream)
 {
     if (canvas.rows < 0 || canvas.rows > 65535 || canvas.vocabSize <= 0 || canvas.vocabSize % 8 != 0 ||
-        canvas.vocabSize > 0x7FFFFFFF - kTileBlocks * kLogitBlock || canvas.logits == nullptr ||
-        canvas.settings == nullptr || canvas.workspace == nullptr || results == nullptr)
+        canvas.vocabSize > kMostSampledIds || canvas.logits == nullptr || canvas.settings == nullptr ||
+        canvas.workspace == nullptr || results == nullptr)
         return cudaErrorInvalidValue;
     if (canvas.rows == 0)
         return cudaSuccess;

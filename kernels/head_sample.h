@@ -56,7 +56,7 @@ struct CanvasLogits
 /// Soft-cap, bias, temperature, argmax, entropy, Gumbel sample and the five best ids of each row.
 ///
 /// Shapes     results: [rows].
-/// Requires   vocabSize % 8 == 0 and 1280 below 2^31, rows <= 65535; pointers aligned to 16 bytes.
+/// Requires   vocabSize % 8 == 0 and at most 2^31 - 16384, rows <= 65535; pointers aligned to 16 bytes.
 /// Numerics   fp32 logits and exponentials, sums of blocks of 256 ids in fp32, their sum in double. Noise is drawn by
 ///            the specification's counters; its words are the CPU's bit for bit (gumbelFromWord() in philox.cuh says
 ///            how close the values are). Noise is at most 16.64: groups of four ids that cannot win are not perturbed,

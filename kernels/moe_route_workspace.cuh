@@ -19,8 +19,8 @@ inline constexpr int kExpertTiles = kTileExperts / 8;
 inline constexpr int kProjectWarps = 8;
 inline constexpr int kSliceInputs = kProjectWarps * 32;
 inline constexpr int kSumPitch = kTileExperts + 8; // so that the 8 rows of a fragment fall into different banks
-inline constexpr std::int64_t kManyTokens =
-    2048; // from here on the token tiles fill the device, slices are summed in place
+// From here on the token tiles fill the device, and slices are summed in place.
+inline constexpr std::int64_t kManyTokens = 2048;
 // Few tiles are spread over these many blocks, each taking several slices: half of an H200's multiprocessors, so that a
 // dense product beside them finds the other half empty. More would take too long that way.
 inline constexpr std::int64_t kFewBlocks = 66;

@@ -27,6 +27,8 @@ __device__ __forceinline__ uint4 philox4x32(uint4 counter, uint2 key)
 
 /// Gumbel value of the largest word, rounded up.
 inline constexpr float kLargestGumbel = 16.636F;
+/// That of the smallest, rounded down: -log(log(2^33)).
+inline constexpr float kSmallestGumbel = -3.131F;
 
 /// float32 of (word + 0.5) 2^-32, clamped to [2^-33, 1 - 2^-24]: the same bits as the CPU's.
 __device__ __forceinline__ float uniformFromWord(std::uint32_t word)

@@ -4,6 +4,8 @@
 #pragma once
 
 #include "kernels/head_sample.h"
+#include "kernels/philox.cuh"
+#include "kernels/ptx.cuh"
 #include "kernels/reduce.cuh"
 
 #include <cstdint>
@@ -71,14 +73,6 @@ __host__ __device__ inline SampleWorkspace sampleWorkspace(const CanvasLogits &c
     return made;
 }
 
-/// 2^x; relative error 2^-22.
-__device__ __forceinline__ float powerOfTwo(float x)
-{
-    float power;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
-    return power;
-}
-
 /// Eight processed logits of a block: element i * 4 + c of lane l has id block * 256 + i * 128 + l * 4 + c.
 struct LogitVector
 {
@@ -107,9 +101,8 @@ struct Softcap
 
     __device__ __forceinline__ float operator()(float x) const
     {
-        float power;
         float inverse;
-        asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x * exponentScale));
+        const float power = ptx::exp2Approximate(x * exponentScale);
         asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(power + 1.0F));
         return fmaf(-2.0F * scale, inverse, scale);
     }
@@ -257,8 +250,8 @@ __device__ inline float4 processedFour(const CanvasLogits &canvas, const SampleS
 // How far the largest of some values lies below their block's is kept in steps of a quarter, below 128. Everything is
 // rounded so that no id that can win is left out.
 inline constexpr float kStepsOfOne = 4.0F;
-inline constexpr int kMostSteps = 127; ///< so far or further: the best value is at most 3.14 below the row's largest
-static_assert(static_cast<float>(kMostSteps) / kStepsOfOne > 16.64F + 3.14F, "nothing that is so far can win");
+inline constexpr int kMostSteps = 127; ///< so far or further
+static_assert(static_cast<float>(kMostSteps) / kStepsOfOne > kLargestGumbel - kSmallestGumbel, "none so far can win");
 
 __device__ __forceinline__ std::uint8_t stepsBelow(float blockMaximum, float largest)
 {

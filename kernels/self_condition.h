@@ -41,7 +41,7 @@ struct SelfConditionArgs
 ///            bf16, fp32 sums. Which way a row takes and its bits depend on the row alone, not on the batch.
 /// Cost       gathered rows: the logits of the blocks that matter and one read of each id's embedding. Dense: the table
 ///            once (1.48 GB: 0.35 ms at 4.27 TB/s) and 2 * vocabSize * hidden operations for each row, where those
-///            beyond the last multiple of 256 count as 128 if they are the only ones and fewer than that, else as 256.
+///            beyond the last multiple of 256 count as 128 if they are the only ones and at most 128, else as 256.
 /// Returns    cudaErrorInvalidValue if a requirement does not hold, else the status of the launch. Asynchronous, no
 ///            allocation; may be captured in a CUDA graph.
 [[nodiscard]] cudaError_t selfCondition(const SelfConditionArgs &args, cudaStream_t stream);

@@ -7,8 +7,8 @@
 
 #include "kernels/bulk_copy.cuh"
 #include "kernels/ptx_sm90.cuh"
+#include "kernels/ring_place.cuh"
 #include "kernels/w4_product.cuh"
-#include "kernels/w4_ring.cuh"
 
 #include <cuda.h>
 

@@ -30,6 +30,7 @@ constexpr int kPortableWarps = 4;    // at most
 constexpr int kCopyEngineWarps = 11; // at most; one more feeds the engine. 1408 and 2816 rows are 4 and 8 tiles of 11
 constexpr int kWarpgroupBlocks = 8;  // row blocks of an item: two warpgroups of four
 constexpr int kTileTokens = 64;      // of an item, at most
+constexpr int kMostStages = 16;      // of a ring
 constexpr int kWarpgroupTokens = 72; // the same of W4Variant::Warpgroup: what two tiles' sums leave registers for
 
 /// What the kernels read; one expert with the identity as its gather list is an ordinary product.

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "kernels/bulk_copy.cuh"
+#include "kernels/ring_place.cuh"
 #include "kernels/w4_product.cuh"
-#include "kernels/w4_ring.cuh"
 
 namespace palimpsest::kernels::w4 {
 

@@ -165,8 +165,8 @@ Measurement measure(Backend &backend, const Sequence &prefix, std::int64_t batch
                     .medianMs = times[times.size() / 2],
                     .leastMs = times.front(),
                     .mostMs = times.back(),
-                    .settledMs = medianWith(0),
-                    .mixedMs = medianWith(batchSize / 2)};
+                    .settledMs = medianWith(0)};
+    row.mixedMs = batchSize == 1 ? row.settledMs : medianWith(batchSize / 2);
     if (auto *const device = dynamic_cast<DeviceDiagnostics *>(&backend); device != nullptr)
         row.stages = device->timeStages(batch.jobs());
     return row;

@@ -64,6 +64,7 @@ private Q_SLOTS:
     void modelProblems();
     void modelComesFromEnvironmentAndSettings();
     void tokensAndInspectAsJson();
+    void benchAsJson();
     void generateIsReproducible();
     void proofreadWritesTheTextAlone();
     void proofreadInPlaceKeepsTheRest();
@@ -249,6 +250,20 @@ void TestProgram::tokensAndInspectAsJson()
     QVERIFY(report["format"] == nlohmann::json("dg-w4a16-v1"));
     QCOMPARE(report["warnings"].size(), std::size_t{0});
     QVERIFY(report["files"].size() == 4 && !report.contains("tensors"));
+}
+
+void TestProgram::benchAsJson()
+{
+    const nlohmann::json report =
+        json(runProgram({"bench", "--json", "--device", "cpu", "--context", "0", "--batch", "1,2", "--steps", "1"}));
+    QCOMPARE(report["steps"].size(), std::size_t{2});
+    for (const nlohmann::json &row : report["steps"]) {
+        QVERIFY(row["least_ms"] <= row["median_ms"] && row["median_ms"] <= row["most_ms"]);
+        for (const char *key : {"median_ms", "half_settled_median_ms", "settled_median_ms", "floor_ms"})
+            QVERIFY2(row[key].get<double>() > 0.0, key);
+    }
+    // One canvas is settled or not.
+    QVERIFY(report["steps"][0]["half_settled_median_ms"] == report["steps"][0]["settled_median_ms"]);
 }
 
 void TestProgram::generateIsReproducible()

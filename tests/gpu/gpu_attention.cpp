@@ -246,6 +246,8 @@ int main()
         canvas(variant, {2, 2, 128, 0, true}, {{.length = 1, .rows = 65}}, 65);
         canvas(variant, {3, 1, 48, 24, true}, {{.length = 200, .rows = 17, .firstVisible = 150}}, 64);
         canvas(variant, {2, 1, 272, 30, true}, {{.length = 5000, .rows = 64}}, 64);
+        canvas(variant, {2, 1, 128, 64, true}, {{.length = 2000, .rows = 64}}, 64); // cut into parts
+        canvas(variant, {2, 1, 256, 64, true}, {{.length = 2000, .rows = 64}}, 64);
         canvas(variant, {4, 2, 160, 40, true}, {{.length = 90, .rows = 70}, {.length = 0, .rows = 3}}, 80);
         canvas(variant, {2, 2, 256, 128, true}, {{.length = 100, .rows = 64}}, 64); // no heads to share pages with
         canvas(variant, {3, 3, 512, 64, false}, {{.length = 64, .rows = 100}}, 100);

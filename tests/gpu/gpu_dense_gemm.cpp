@@ -311,7 +311,7 @@ int main()
     const std::vector<Case> shapes = {{1, 8, 8},        {17, 48, 40},     {256, 256, 128},   {257, 136, 72},
                                       {64, 320, 192},   {300, 528, 1096}, {100, 2816, 2112}, {256, 4224, 2816},
                                       {1500, 3080, 136}}; // the last: more tiles than multiprocessors
-    const Case parted[] = {{130, 200, 4104}, {700, 1416, 2568}};
+    const Case parted[] = {{130, 200, 4104}, {700, 1416, 2568}, {2100, 1600, 2568}}; // the last: more than a round
     cudaDeviceProp properties{};
     ok(cudaGetDeviceProperties(&properties, 0), "properties");
     for (const Case &shape : shapes) {

@@ -42,7 +42,7 @@ std::uint32_t wordOf(std::uint32_t seed, std::uint32_t row, std::uint32_t id)
     return philox({id / 4, row, kStep, kStream}, seed, 77)[id % 4];
 }
 
-/// One word in 2^24 has it.
+/// 384 words have it; the last 128 of them are looked for, one in 2^25.
 Extreme findExtreme(std::uint32_t seed)
 {
     for (;; ++seed)
@@ -60,16 +60,17 @@ struct Setting
     const char *name;
     float softcap;
     float temperature;
-    bool biased; ///< the id gets its value from a bias
+    bool biased;         ///< the id gets its value from a bias
+    float offset = 0.0F; ///< of all logits
 };
 
 /// The id that headSample() draws in the row of `extreme`, where it has the raw logit `value` (or reaches it by a
-/// bias), `rival` has 0 and all others are far below.
+/// bias), `rival` has the offset and all others are far below.
 std::int32_t sampled(const Setting &setting, const Extreme &extreme, std::uint32_t rival, float value)
 {
-    std::vector<float> logits(std::size_t{kRows} * kVocabulary, kFarBelow);
+    std::vector<float> logits(std::size_t{kRows} * kVocabulary, setting.offset + kFarBelow);
     const std::size_t first = std::size_t{extreme.row} * kVocabulary;
-    logits[first + rival] = 0.0F;
+    logits[first + rival] = setting.offset;
     const std::vector<DeviceLogitBias> biases{
         {.id = static_cast<std::int32_t>(extreme.id), .bias = setting.biased ? value - kFarBelow : 0.0F}};
     if (!setting.biased)
@@ -101,11 +102,11 @@ std::int32_t sampled(const Setting &setting, const Extreme &extreme, std::uint32
 void checkTies(const Setting &setting, const Extreme &extreme, std::uint32_t rival)
 {
     const float noise = gumbel(wordOf(extreme.seed, extreme.row, extreme.id));
-    const float best = gumbel(wordOf(extreme.seed, extreme.row, rival));
+    const float best = setting.offset + gumbel(wordOf(extreme.seed, extreme.row, rival));
     float value = best - noise;
     for (int i = 0; i < 4; ++i)
-        value = std::nextafter(value, -100.0F);
-    for (int i = -4; i <= 4; ++i, value = std::nextafter(value, 100.0F)) {
+        value = std::nextafter(value, -INFINITY);
+    for (int i = -4; i <= 4; ++i, value = std::nextafter(value, INFINITY)) {
         const float reached = setting.biased ? kFarBelow + (value - kFarBelow) : value;
         const float perturbed = reached + noise;
         const bool wins = perturbed > best || (perturbed == best && extreme.id < rival);
@@ -144,6 +145,8 @@ int main()
             const std::uint32_t rival = (extreme.id + distance) % kVocabulary;
             checkTies({"uncapped", 0.0F, 1.0F, false}, extreme, rival);
             checkTies({"uncapped, biased", 0.0F, 1.0F, true}, extreme, rival);
+            // Where a last place of the sums is more than the slack of the noise's own bounds.
+            checkTies({"uncapped, large", 0.0F, 1.0F, false, 1e5F}, extreme, rival);
             checkBeside({"capped", 30.0F, 0.5F, false}, extreme, rival);
             checkBeside({"capped, biased", 30.0F, 0.5F, true}, extreme, rival);
         }

@@ -152,7 +152,7 @@ int main()
     for (const std::int64_t outputs : {33, 1001}) // cut, compared whole
         for (const std::int64_t group : {64, 128}) {
             Linear cut(outputs, 1536, group);
-            for (const std::int64_t rows : {1, 7, 70})
+            for (const std::int64_t rows : {1, 7, 16, 70})
                 cut.matchesTheReference(rows);
             require(cut.wasCut(), "a narrow product was not cut");
         }

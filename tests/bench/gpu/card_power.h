@@ -18,8 +18,9 @@ struct Sustained
     unsigned megahertz = 0; ///< of the multiprocessors, towards the end
 };
 
-/// Repeats `call`, which returns when the card has done it, for about `seconds`. Nothing where the driver's management
-/// library (NVML) or its energy counter is not there.
+/// Repeats `call`, which returns when the card has done it, for about `seconds`, and reads the machine's first card, as
+/// the management library counts them: on a machine with several, show the program that one alone. Nothing where the
+/// driver's management library (NVML) or its energy counter is not there.
 [[nodiscard]] std::optional<Sustained> sustained(double seconds, const std::function<void()> &call);
 
 } // namespace palimpsest::gpu_bench
