@@ -41,8 +41,7 @@ struct MoeCombineArgs
 ///            one ends.
 /// Numerics   fp32 throughout; the order of every sum depends on `hidden` and slotsPerToken alone.
 /// Cost       each operand once: at 256 x 2816, 8 slots, one part and one norm 22 MB, 5 us at 4.27 TB/s, less where the
-/// L2
-///            cache still has them.
+///            L2 cache still has them.
 /// Returns    cudaErrorInvalidValue if a requirement does not hold, else the status of the launch. Asynchronous, no
 ///            allocation; may be captured in a CUDA graph.
 [[nodiscard]] cudaError_t moeCombine(const MoeCombineArgs &args, cudaStream_t stream);

@@ -30,6 +30,17 @@ inline int &failureCount()
     return count;
 }
 
+/// What a test draws its inputs from: fresh for each run, or what PALIMPSEST_TEST_SEED says, to repeat one.
+[[nodiscard]] inline std::uint32_t testSeed()
+{
+    static const std::uint32_t seed = [] {
+        const char *const wanted = std::getenv("PALIMPSEST_TEST_SEED");
+        return wanted != nullptr ? static_cast<std::uint32_t>(std::strtoul(wanted, nullptr, 10))
+                                 : static_cast<std::uint32_t>(std::random_device{}());
+    }();
+    return seed;
+}
+
 inline void fail(const std::string &what)
 {
     ++failureCount();
@@ -64,6 +75,8 @@ inline void requireDevice()
 [[nodiscard]] inline int finish(const char *name)
 {
     ok(cudaDeviceSynchronize(), "last synchronisation");
+    if (failureCount() > 0)
+        std::printf("PALIMPSEST_TEST_SEED=%u draws the same inputs\n", static_cast<unsigned>(testSeed()));
     std::printf("%s %s (%d failures)\n", failureCount() == 0 ? "PASS" : "FAIL", name, failureCount());
     return failureCount() == 0 ? 0 : 1;
 }

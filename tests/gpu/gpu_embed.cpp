@@ -15,7 +15,7 @@ constexpr float kEpsilon = 1e-6F;
 void embeds(std::size_t rows, std::size_t columns, int parts, bool normalise)
 {
     const std::string what = "embed " + std::to_string(rows) + " x " + std::to_string(columns);
-    std::mt19937 random(std::random_device{}());
+    std::mt19937 random(testSeed());
     constexpr std::size_t kVocabulary = 300;
     const auto table = roundedToBf16(randomFloats(kVocabulary * columns, random));
     const auto signal = randomFloats(rows * columns * static_cast<std::size_t>(std::max(1, parts)), random);

@@ -17,7 +17,7 @@ constexpr float kBanned = -std::numeric_limits<float>::infinity();
 
 std::mt19937 &random()
 {
-    static std::mt19937 generator(std::random_device{}());
+    static std::mt19937 generator(testSeed());
     return generator;
 }
 

@@ -19,7 +19,7 @@ namespace {
 
 std::mt19937 &random()
 {
-    static std::mt19937 generator(std::random_device{}());
+    static std::mt19937 generator(testSeed());
     return generator;
 }
 

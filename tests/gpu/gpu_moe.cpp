@@ -18,7 +18,7 @@ constexpr double kRounding = 0x1p-8 + 1e-5;
 
 std::mt19937 &random()
 {
-    static std::mt19937 generator(std::random_device{}());
+    static std::mt19937 generator(testSeed());
     return generator;
 }
 

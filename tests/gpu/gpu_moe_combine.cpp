@@ -16,7 +16,7 @@ constexpr float kEpsilon = 1e-6F;
 
 std::mt19937 &random()
 {
-    static std::mt19937 generator(std::random_device{}());
+    static std::mt19937 generator(testSeed());
     return generator;
 }
 

@@ -19,7 +19,7 @@ constexpr double kBf16Bound = 4e-3;
 
 std::mt19937 &random()
 {
-    static std::mt19937 generator(std::random_device{}());
+    static std::mt19937 generator(testSeed());
     return generator;
 }
 

@@ -52,7 +52,7 @@ public:
           m_settings(std::vector<SampleSettings>{{.temperature = 0.4F, .seedLow = 3, .step = 2, .stream = 258}}),
           m_sampleWorkspace(static_cast<std::size_t>(kernels::headSampleWorkspace(batch.rows, batch.vocabulary))),
           m_samples(static_cast<std::size_t>(batch.rows)),
-          m_random(std::random_device{}())
+          m_random(testSeed())
     {
         fillRepeating(m_table, roundedToBf16(randomFloats(1U << 18U, m_random)));
         for (std::size_t canvas = 0; canvas < batch.dense.size(); ++canvas)

@@ -16,7 +16,7 @@ constexpr double kBf16Bound = 4e-3;  // one rounding to bf16: at most 2^-8 = 3.9
 
 std::mt19937 &random()
 {
-    static std::mt19937 generator(std::random_device{}());
+    static std::mt19937 generator(testSeed());
     return generator;
 }
 
