@@ -155,8 +155,8 @@ __device__ __forceinline__ void settle(float (&sums)[kCount])
 }
 
 /// d[64x256] += a[64x16] * b[16x256] by four warps: bf16 from shared memory, fp32 sums. Both have their inputs
-/// contiguous, or (kTransposed... = 1) their outputs.
-template <int kTransposedA, int kTransposedB = 0>
+/// contiguous, or (kTransposed = 1) a its outputs.
+template <int kTransposed>
 __device__ __forceinline__ void wgmma64x256x16(float (&d)[128], std::uint64_t a, std::uint64_t b)
 {
     // clang-format off
@@ -178,7 +178,7 @@ __device__ __forceinline__ void wgmma64x256x16(float (&d)[128], std::uint64_t a,
         "%104, %105, %106, %107, %108, %109, %110, %111, "
         "%112, %113, %114, %115, %116, %117, %118, %119, "
         "%120, %121, %122, %123, %124, %125, %126, %127}, "
-        "%128, %129, 1, 1, 1, %130, %131;"
+        "%128, %129, 1, 1, 1, %130, 0;"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -195,7 +195,7 @@ __device__ __forceinline__ void wgmma64x256x16(float (&d)[128], std::uint64_t a,
           "+f"(d[104]), "+f"(d[105]), "+f"(d[106]), "+f"(d[107]), "+f"(d[108]), "+f"(d[109]), "+f"(d[110]), "+f"(d[111]),
           "+f"(d[112]), "+f"(d[113]), "+f"(d[114]), "+f"(d[115]), "+f"(d[116]), "+f"(d[117]), "+f"(d[118]), "+f"(d[119]),
           "+f"(d[120]), "+f"(d[121]), "+f"(d[122]), "+f"(d[123]), "+f"(d[124]), "+f"(d[125]), "+f"(d[126]), "+f"(d[127])
-        : "l"(a), "l"(b), "n"(kTransposedA), "n"(kTransposedB));
+        : "l"(a), "l"(b), "n"(kTransposed));
     // clang-format on
 }
 

@@ -67,6 +67,45 @@ std::vector<Bf16> transposed(const std::vector<Bf16> &weight, const Case &shape)
     return out;
 }
 
+/// The operands of a shape on the device, and what a product of them is asked with.
+struct DeviceOperands
+{
+    Case shape;
+    WeightLayout layout;
+    DeviceArray<Bf16> x;
+    DeviceArray<Bf16> weight;
+
+    DeviceOperands(const Case &itsShape, WeightLayout itsLayout)
+        : shape(itsShape),
+          layout(itsLayout),
+          x(operandsOf(shape).x),
+          weight(layout == WeightLayout::OutputMajor ? operandsOf(shape).weight
+                                                     : transposed(operandsOf(shape).weight, shape))
+    {
+    }
+
+    [[nodiscard]] DenseGemmArgs args(GemmEpilogue epilogue, int parts) const
+    {
+        return {.rows = shape.rows,
+                .outputs = shape.outputs,
+                .inputs = shape.inputs,
+                .x = x.data(),
+                .weight = weight.data(),
+                .layout = layout,
+                .epilogue = epilogue,
+                .parts = parts};
+    }
+};
+
+/// A product's summands of `count` elements each, added in their order.
+std::vector<float> addedParts(const std::vector<float> &summands, std::size_t count)
+{
+    std::vector<float> sum(summands.begin(), summands.begin() + static_cast<std::ptrdiff_t>(count));
+    for (std::size_t i = count; i < summands.size(); ++i)
+        sum[i % count] += summands[i];
+    return sum;
+}
+
 double product(const Operands &operands, const Case &shape, std::int64_t row, std::int64_t output)
 {
     double sum = 0.0;
@@ -126,20 +165,11 @@ void run(const Case &shape, GemmEpilogue epilogue, WeightLayout layout, int part
         std::to_string(shape.inputs) + " epilogue " + std::to_string(static_cast<int>(epilogue)) +
         (layout == WeightLayout::InputMajor ? " input-major" : "") + " parts " + std::to_string(parts);
     const Operands &operands = operandsOf(shape);
-    const DeviceArray<Bf16> x(operands.x);
-    const DeviceArray<Bf16> weight(layout == WeightLayout::OutputMajor ? operands.weight
-                                                                       : transposed(operands.weight, shape));
+    const DeviceOperands onDevice(shape, layout);
     const auto width =
         static_cast<std::size_t>(epilogue == GemmEpilogue::GatedGelu ? shape.outputs / 2 : shape.outputs);
     const std::size_t count = static_cast<std::size_t>(shape.rows) * width;
-    DenseGemmArgs args{.rows = shape.rows,
-                       .outputs = shape.outputs,
-                       .inputs = shape.inputs,
-                       .x = x.data(),
-                       .weight = weight.data(),
-                       .layout = layout,
-                       .epilogue = epilogue,
-                       .parts = parts};
+    DenseGemmArgs args = onDevice.args(epilogue, parts);
     if (epilogue != GemmEpilogue::Float) {
         const DeviceArray<Bf16> out(count);
         args.out = out.data();
@@ -151,10 +181,7 @@ void run(const Case &shape, GemmEpilogue epilogue, WeightLayout layout, int part
     args.out = out.data();
     ok(launch(args), what);
     const auto found = out.host(what);
-    std::vector<float> sum(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(count));
-    for (std::size_t i = count; i < found.size(); ++i)
-        sum[i % count] += found[i];
-    compare(sum, operands, shape, epilogue, what);
+    compare(addedParts(found, count), operands, shape, epilogue, what);
 
     // Fewer rows, the same bits.
     const std::int64_t fewer = (shape.rows + 1) / 2;
@@ -234,23 +261,15 @@ void allOf(const Case &shape, const std::string &variant, const Launch &launch)
 /// Whatever tile a product is given by its number of rows or by what runs beside it, a row's bits are the same.
 void tilesDoNotMatter(const Case &shape)
 {
-    const Operands &operands = operandsOf(shape);
-    const DeviceArray<Bf16> x(operands.x);
-    const DeviceArray<Bf16> weight(operands.weight);
+    const DeviceOperands onDevice(shape, WeightLayout::OutputMajor);
     const int parts = kernels::denseGemmParts(shape.outputs, shape.inputs, WeightLayout::OutputMajor);
     const auto count = static_cast<std::size_t>(shape.rows * shape.outputs * parts);
     const auto bits = [&](const Launch &launch, bool besideNext) {
         const DeviceArray<float> out(count);
-        ok(launch({.rows = shape.rows,
-                   .outputs = shape.outputs,
-                   .inputs = shape.inputs,
-                   .x = x.data(),
-                   .weight = weight.data(),
-                   .epilogue = GemmEpilogue::Float,
-                   .out = out.data(),
-                   .parts = parts,
-                   .besideNext = besideNext}),
-           "any tile");
+        DenseGemmArgs args = onDevice.args(GemmEpilogue::Float, parts);
+        args.out = out.data();
+        args.besideNext = besideNext;
+        ok(launch(args), "any tile");
         return out.host("any tile");
     };
     const auto best = [](const DenseGemmArgs &args) {
@@ -272,28 +291,15 @@ void addedPartsAreTheSame(const Case &shape, WeightLayout layout, const std::str
 {
     const std::string what = variant + ", added parts, inputs " + std::to_string(shape.inputs) +
                              (layout == WeightLayout::InputMajor ? " input-major" : "");
-    const Operands &operands = operandsOf(shape);
-    const DeviceArray<Bf16> x(operands.x);
-    const DeviceArray<Bf16> weight(layout == WeightLayout::OutputMajor ? operands.weight
-                                                                       : transposed(operands.weight, shape));
+    const DeviceOperands onDevice(shape, layout);
     const int parts = kernels::denseGemmParts(shape.outputs, shape.inputs, layout);
     require(parts > 1, what + ": a shape with parts");
     const auto count = static_cast<std::size_t>(shape.rows * shape.outputs);
     const DeviceArray<float> apart(count * static_cast<std::size_t>(parts));
-    DenseGemmArgs args{.rows = shape.rows,
-                       .outputs = shape.outputs,
-                       .inputs = shape.inputs,
-                       .x = x.data(),
-                       .weight = weight.data(),
-                       .layout = layout,
-                       .epilogue = GemmEpilogue::Float,
-                       .out = apart.data(),
-                       .parts = parts};
+    DenseGemmArgs args = onDevice.args(GemmEpilogue::Float, parts);
+    args.out = apart.data();
     ok(launch(args), what);
-    const auto summands = apart.host(what);
-    std::vector<float> wanted(summands.begin(), summands.begin() + static_cast<std::ptrdiff_t>(count));
-    for (std::size_t i = count; i < summands.size(); ++i)
-        wanted[i % count] += summands[i];
+    const auto wanted = addedParts(apart.host(what), count);
     const DeviceArray<float> together(count);
     args.out = together.data();
     args.addParts = true;

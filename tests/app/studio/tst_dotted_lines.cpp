@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "app/studio/dotted_lines.h"
+#include "tests/app/studio/node_item.h"
 
 #include <QImage>
 #include <QPointer>
-#include <QQuickItem>
 #include <QQuickWindow>
 #include <QSGImageNode>
 #include <QSGTexture>
@@ -20,31 +20,22 @@ namespace {
 constexpr QColor kInk(0, 0, 0);
 
 /// Shows dotted lines, and what they are made of.
-class LinesItem : public QQuickItem
+class LinesItem : public palimpsest::test::NodeItem<std::vector<DottedLine>>
 {
 public:
-    explicit LinesItem(QQuickItem *parent) : QQuickItem(parent) { setFlag(ItemHasContents); }
-
-    void show(std::vector<DottedLine> lines)
-    {
-        m_lines = std::move(lines);
-        update();
-    }
+    using NodeItem::NodeItem;
 
     std::vector<QPointer<QSGTexture>> textures; ///< of the lines, in their order, since the last frame
 
 protected:
     QSGNode *updatePaintNode(QSGNode *old, UpdatePaintNodeData *) override
     {
-        QSGNode *root = dottedLineNodes(old, *window(), m_lines);
+        QSGNode *root = dottedLineNodes(old, *window(), content());
         textures.clear();
         for (QSGNode *node = root->firstChild(); node != nullptr; node = node->nextSibling())
             textures.emplace_back(static_cast<QSGImageNode *>(node)->texture());
         return root;
     }
-
-private:
-    std::vector<DottedLine> m_lines;
 };
 
 DottedLine lineAt(int left, int top, std::vector<int> dots, QColor color = kInk)

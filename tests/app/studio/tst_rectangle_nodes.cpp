@@ -2,18 +2,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "app/studio/rectangle_nodes.h"
+#include "tests/app/studio/node_item.h"
 
 #include <QImage>
 #include <QPainter>
 #include <QPixmap>
-#include <QQuickItem>
 #include <QQuickWindow>
 #include <QRandomGenerator>
 #include <QScreen>
 #include <QSignalSpy>
 #include <QTest>
 
-#include <utility>
 #include <vector>
 
 using namespace palimpsest::studio;
@@ -22,25 +21,16 @@ namespace {
 
 constexpr QColor kInk(0, 0, 0);
 
-class RectsItem : public QQuickItem
+class RectsItem : public palimpsest::test::NodeItem<std::vector<ColoredRect>>
 {
 public:
-    explicit RectsItem(QQuickItem *parent) : QQuickItem(parent) { setFlag(ItemHasContents); }
-
-    void show(std::vector<ColoredRect> rects)
-    {
-        m_rects = std::move(rects);
-        update();
-    }
+    using NodeItem::NodeItem;
 
 protected:
     QSGNode *updatePaintNode(QSGNode *old, UpdatePaintNodeData *) override
     {
-        return rectangleNodes(old, *window(), m_rects);
+        return rectangleNodes(old, *window(), content());
     }
-
-private:
-    std::vector<ColoredRect> m_rects;
 };
 
 using Frames = std::vector<std::vector<ColoredRect>>;
