@@ -51,7 +51,7 @@ cudaError_t embed(const EmbedArgs &args, cudaStream_t stream)
         return cudaErrorInvalidValue;
     if (args.rows == 0)
         return cudaSuccess;
-    return PALIMPSEST_LAUNCH_ROWS_DEPENDENT(embedKernel, args.rows, args.columns, stream, args);
+    return PALIMPSEST_LAUNCH_ROWS(embedKernel, args.rows, args.columns, stream, args);
 }
 
 } // namespace palimpsest::kernels

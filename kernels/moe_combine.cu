@@ -130,7 +130,7 @@ cudaError_t moeCombine(const MoeCombineArgs &args, cudaStream_t stream)
         return cudaSuccess;
     if (args.dense == nullptr || args.slotWeights == nullptr || args.x == nullptr)
         return cudaErrorInvalidValue;
-    return PALIMPSEST_LAUNCH_ROWS_DEPENDENT(combineKernel, args.tokens, args.hidden, stream, args);
+    return PALIMPSEST_LAUNCH_ROWS(combineKernel, args.tokens, args.hidden, stream, args);
 }
 
 } // namespace palimpsest::kernels

@@ -71,7 +71,7 @@ cudaError_t rmsNorm(const RmsNormArgs &args, cudaStream_t stream)
         return cudaErrorInvalidValue;
     if (args.rows == 0)
         return cudaSuccess;
-    return PALIMPSEST_LAUNCH_ROWS_DEPENDENT(rmsNormKernel, args.rows, args.columns, stream, args);
+    return PALIMPSEST_LAUNCH_ROWS(rmsNormKernel, args.rows, args.columns, stream, args);
 }
 
 cudaError_t residualNorm(const ResidualNormArgs &args, cudaStream_t stream)
@@ -80,7 +80,7 @@ cudaError_t residualNorm(const ResidualNormArgs &args, cudaStream_t stream)
         return cudaErrorInvalidValue;
     if (args.rows == 0)
         return cudaSuccess;
-    return PALIMPSEST_LAUNCH_ROWS_DEPENDENT(residualNormKernel, args.rows, args.columns, stream, args);
+    return PALIMPSEST_LAUNCH_ROWS(residualNormKernel, args.rows, args.columns, stream, args);
 }
 
 } // namespace palimpsest::kernels

@@ -210,22 +210,8 @@ __device__ __forceinline__ void readParts(RowVectors<kVectors> &row, const float
     }
 }
 
-/// Launches kernel<vectors>(args) for the smallest row that holds `columns`.
+/// Launches kernel<vectors>(args) for the smallest row that holds `columns`, through launchDependent(): a cudaError_t.
 #define PALIMPSEST_LAUNCH_ROWS(kernel, rowCount, columnCount, stream, ...)                                             \
-    do {                                                                                                               \
-        const auto grid = static_cast<unsigned>(rowCount);                                                             \
-        if ((columnCount) <= 1 * 4 * kRowThreads)                                                                      \
-            kernel<1><<<grid, kRowThreads, 0, stream>>>(__VA_ARGS__);                                                  \
-        else if ((columnCount) <= 3 * 4 * kRowThreads)                                                                 \
-            kernel<3><<<grid, kRowThreads, 0, stream>>>(__VA_ARGS__);                                                  \
-        else if ((columnCount) <= 8 * 4 * kRowThreads)                                                                 \
-            kernel<8><<<grid, kRowThreads, 0, stream>>>(__VA_ARGS__);                                                  \
-        else                                                                                                           \
-            kernel<16><<<grid, kRowThreads, 0, stream>>>(__VA_ARGS__);                                                 \
-    } while (false)
-
-/// The same through launchDependent(), as a cudaError_t.
-#define PALIMPSEST_LAUNCH_ROWS_DEPENDENT(kernel, rowCount, columnCount, stream, ...)                                   \
     launchDependent((columnCount) <= 1 * 4 * kRowThreads   ? kernel<1>                                                 \
                     : (columnCount) <= 3 * 4 * kRowThreads ? kernel<3>                                                 \
                     : (columnCount) <= 8 * 4 * kRowThreads ? kernel<8>                                                 \
