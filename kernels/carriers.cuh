@@ -126,28 +126,24 @@ __device__ inline bool listCarriers(const CanvasLogits &canvas, const SampleSett
 
     const float inverse = 1.0F / stats.sum;
     forEachBlock(canvas, settings, row, carriers, listed, stats.maximum, [&](const LogitVector &vector, int index) {
-        int place = carriers.firstOfBlock[index];
-        // In the order of the ids: halves of the block, then lanes, then a lane's four.
-        for (int i = 0; i < 2; ++i) {
-            int here = 0;
-            for (int c = 0; c < 4; ++c)
-                here += vector.values[i * 4 + c] >= floor ? 1 : 0;
-            int inclusive = here;
-            for (int distance = 1; distance < 32; distance *= 2) {
-                const int other = __shfl_up_sync(kWholeWarp, inclusive, distance);
-                if (static_cast<int>(threadIdx.x) % 32 >= distance)
-                    inclusive += other;
-            }
-            int at = place + inclusive - here;
-            for (int c = 0; c < 4; ++c) {
-                const float weight = vector.values[i * 4 + c];
-                if (weight < floor)
-                    continue;
-                carriers.ids[at] = carriers.blocks[index] * kLogitBlock + LogitVector::idOffset(i * 4 + c);
-                carriers.weights[at] = weight * inverse;
-                ++at;
-            }
-            place += __shfl_sync(kWholeWarp, inclusive, 31);
+        // In the order of the ids: lanes, then a lane's eight.
+        int here = 0;
+        for (const float weight : vector.values)
+            here += weight >= floor ? 1 : 0;
+        int inclusive = here;
+        for (int distance = 1; distance < 32; distance *= 2) {
+            const int other = __shfl_up_sync(kWholeWarp, inclusive, distance);
+            if (static_cast<int>(threadIdx.x) % 32 >= distance)
+                inclusive += other;
+        }
+        int at = carriers.firstOfBlock[index] + inclusive - here;
+        for (int element = 0; element < 8; ++element) {
+            const float weight = vector.values[element];
+            if (weight < floor)
+                continue;
+            carriers.ids[at] = carriers.blocks[index] * kLogitBlock + LogitVector::idOffset(element);
+            carriers.weights[at] = weight * inverse;
+            ++at;
         }
     });
     __syncthreads();

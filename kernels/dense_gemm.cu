@@ -163,7 +163,8 @@ __device__ void storeSums(const DenseGemmArgs &args, std::int64_t rows, std::int
                         const auto &up = sums[tile][(column + kStored) / 8];
                         pair = ptx::packBf16(geluTanh(first) * up[half * 2], geluTanh(second) * up[half * 2 + 1]);
                     } else {
-                        pair = ptx::packBf16(first, second);
+                        pair = kEpilogue == GemmEpilogue::Fp16 ? ptx::packFp16(first, second)
+                                                               : ptx::packBf16(first, second);
                     }
                     *reinterpret_cast<std::uint32_t *>(static_cast<Bf16 *>(args.out) + row * width + output) = pair;
                 }
@@ -251,7 +252,9 @@ bool isAllowed(const DenseGemmArgs &args)
         return false;
     if (args.x == nullptr || args.weight == nullptr || args.out == nullptr)
         return false;
-    if ((gated && args.layout != WeightLayout::OutputMajor) || (args.addParts && args.epilogue != GemmEpilogue::Float))
+    if (args.layout != WeightLayout::OutputMajor && (gated || args.epilogue == GemmEpilogue::Fp16))
+        return false;
+    if (args.epilogue != GemmEpilogue::Float && (args.addParts || args.activeRows != nullptr))
         return false;
     return args.parts == 1 || (args.epilogue == GemmEpilogue::Float &&
                                args.parts == denseGemmParts(args.outputs, args.inputs, args.layout));
@@ -274,6 +277,8 @@ cudaError_t denseGemmPortable(const DenseGemmArgs &args, cudaStream_t stream)
         return launchPortable<WeightLayout::OutputMajor, GemmEpilogue::Float>(args, stream);
     case GemmEpilogue::HalfWidth:
         return launchPortable<WeightLayout::OutputMajor, GemmEpilogue::HalfWidth>(args, stream);
+    case GemmEpilogue::Fp16:
+        return launchPortable<WeightLayout::OutputMajor, GemmEpilogue::Fp16>(args, stream);
     case GemmEpilogue::GatedGelu:
         return launchPortable<WeightLayout::OutputMajor, GemmEpilogue::GatedGelu>(args, stream);
     }

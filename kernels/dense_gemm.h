@@ -21,6 +21,7 @@ enum class WeightLayout {
 enum class GemmEpilogue {
     Float,     ///< out: float [parts, rows, outputs]
     HalfWidth, ///< out: Bf16 [rows, outputs]
+    Fp16,      ///< out: IEEE binary16 [rows, outputs]; what is too large becomes the largest finite one
     GatedGelu, ///< out: Bf16 [rows, outputs / 2]; the first half of the weight's rows are the gate, the second the up
                ///< projection: gelu_tanh(gate) * up, rounded once
 };
@@ -38,7 +39,8 @@ struct DenseGemmArgs
     int parts = 1; ///< 1, or for Float what denseGemmParts() says: the product is left as that many summands
     /// The parts' sums are added here, in their order, and stored as one summand: the bits are the same.
     bool addParts = false;
-    /// Null, or a count in device memory: only the first `*activeRows` rows are wanted and written; 0 costs a launch.
+    /// Null, or for Float a count in device memory: only the first `*activeRows` rows are wanted and written; 0 costs
+    /// a launch.
     const std::int32_t *activeRows = nullptr;
     /// The launch after this one in the stream has nothing to do with it (MoeRouteArgs::besidePrevious): it may start
     /// when all before this one is complete, and run beside this one.
@@ -58,8 +60,8 @@ struct DenseGemmArgs
 ///
 /// Shapes     above; all row-major and contiguous.
 /// Requires   inputs % 8 == 0 and outputs % 8 == 0 (16-byte loads), for GatedGelu outputs % 16 == 0; pointers aligned
-///            to 16 bytes; OutputMajor for GatedGelu; 0 <= rows; parts as above. The weight is not written by the
-///            kernel just before this one in the stream: reading it begins while that one ends.
+///            to 16 bytes; OutputMajor for GatedGelu and Fp16; 0 <= rows; parts as above. The weight is not written by
+///            the kernel just before this one in the stream: reading it begins while that one ends.
 /// Numerics   products summed in fp32 in an order that depends on the weight's shape alone; Float stores the sum,
 ///            the others round it once. gelu_tanh in fp32 with the exact hyperbolic tangent's identity, error 1e-6.
 /// Cost       2 rows outputs inputs operations; the weight is fetched once for every 256 or 128 rows on Hopper (chips

@@ -41,6 +41,11 @@ cudaError_t launch(const DenseGemmArgs &args, cudaStream_t stream)
     else
         described &=
             describe<2>(weightMap, args.weight, {inputs, outputs}, {args.inputs}, {kTileInputs, kBlockOutputs});
+    CUtensorMap outMap{};
+    if constexpr (isStaged(kEpilogue))
+        described &=
+            describe<2>(outMap, static_cast<const Bf16 *>(args.out), {outputs, static_cast<cuuint64_t>(args.rows)},
+                        {args.outputs}, {kGroupOutputs, Staging<kWarpgroups>::kChunkRows});
     if (!described)
         return cudaErrorInvalidValue;
 
@@ -56,7 +61,8 @@ cudaError_t launch(const DenseGemmArgs &args, cudaStream_t stream)
                       .besideNext = args.besideNext,
                       .out = args.out};
     const auto kernel = hopperKernel<kWarpgroups, kTileRows, kLayout, kEpilogue, kAddParts>;
-    cudaError_t status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, P::kSharedBytes);
+    constexpr int kSharedBytes = P::sharedBytes(isStaged(kEpilogue));
+    cudaError_t status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
     int multiprocessors = 0;
     if (status == cudaSuccess)
         status = currentMultiprocessors(multiprocessors);
@@ -68,8 +74,8 @@ cudaError_t launch(const DenseGemmArgs &args, cudaStream_t stream)
     return launchDependent(kernel,
                            {.grid = dim3(static_cast<unsigned>(std::min<std::int64_t>(tiles, multiprocessors))),
                             .threads = threadsOf(kWarpgroups, kAddParts),
-                            .sharedBytes = P::kSharedBytes},
-                           stream, weightMap, xMap, sizes);
+                            .sharedBytes = kSharedBytes},
+                           stream, weightMap, xMap, outMap, sizes);
 }
 
 template <int kWarpgroups, int kTileRows>
@@ -85,6 +91,8 @@ cudaError_t launchFor(const DenseGemmArgs &args, cudaStream_t stream)
         return launch<kWarpgroups, kTileRows, OutputMajor, Float>(args, stream);
     case HalfWidth:
         return launch<kWarpgroups, kTileRows, OutputMajor, HalfWidth>(args, stream);
+    case Fp16:
+        return launch<kWarpgroups, kTileRows, OutputMajor, Fp16>(args, stream);
     case GatedGelu:
         return launch<kWarpgroups, kTileRows, OutputMajor, GatedGelu>(args, stream);
     }

@@ -23,6 +23,7 @@
 
 #include "kernels/bulk_copy.cuh"
 #include "kernels/dense_gemm.h"
+#include "kernels/dense_gemm_store_sm90.cuh"
 #include "kernels/gelu.cuh"
 #include "kernels/ptx.cuh"
 #include "kernels/ptx_sm90.cuh"
@@ -49,7 +50,14 @@ struct Pipeline
     static constexpr int kXBytes = kTileRows * kInputBytes;
     static constexpr int kStageBytes = kXBytes + kWarpgroups * kGroupBytes;
     static constexpr int kBarrierBytes = 2 * kStages * 8;
-    static constexpr int kSharedBytes = 1024 + kStages * kStageBytes + kBarrierBytes; // 1024: room to align
+    static constexpr int kStagesBytes = kStages * kStageBytes;
+    /// For chunks of 16-bit outputs, whose places are aligned as the stages are.
+    static constexpr int stagingBytes(bool isStaged) { return isStaged ? Staging<kWarpgroups>::kBytes : 0; }
+    static constexpr int sharedBytes(bool isStaged) // 1024: room to align
+    {
+        return 1024 + kStagesBytes + stagingBytes(isStaged) + kBarrierBytes;
+    }
+    static_assert(sharedBytes(true) <= 227 * 1024);
 };
 
 /// One producer warp; or a whole warpgroup, which hands its registers to those that hold two sets of sums.
@@ -273,20 +281,14 @@ __device__ void store(const float (&sums)[kTileRows / 2], const Sizes &sizes, st
     for (int j = 0; j < kTileRows / 8; ++j) {
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-            const float first = sums[j * 4 + half * 2];
-            const float second = sums[j * 4 + half * 2 + 1];
             const std::int64_t row = firstRow + j * 8;
-            if constexpr (kEpilogue == GemmEpilogue::Float) {
-                float *out = static_cast<float *>(sizes.out) + (tile.part * sizes.rows + row) * sizes.outputs + output +
-                             half * 8;
-                if (output + half * 8 < sizes.outputs) {
-                    if (row < rows)
-                        out[0] = first;
-                    if (row + 1 < rows)
-                        out[sizes.outputs] = second;
-                }
-            } else {
-                storePair(static_cast<Bf16 *>(sizes.out), sizes, rows, row, output + half * 8, first, second);
+            float *out =
+                static_cast<float *>(sizes.out) + (tile.part * sizes.rows + row) * sizes.outputs + output + half * 8;
+            if (output + half * 8 < sizes.outputs) {
+                if (row < rows)
+                    out[0] = sums[j * 4 + half * 2];
+                if (row + 1 < rows)
+                    out[sizes.outputs] = sums[j * 4 + half * 2 + 1];
             }
         }
     }
@@ -317,6 +319,7 @@ template <int kWarpgroups, int kTileRows, WeightLayout kLayout, GemmEpilogue kEp
 __global__ __launch_bounds__(threadsOf(kWarpgroups, kAddParts),
                              1) void hopperKernel(const __grid_constant__ CUtensorMap weightMap,
                                                   const __grid_constant__ CUtensorMap xMap,
+                                                  const __grid_constant__ CUtensorMap outMap,
                                                   const __grid_constant__ Sizes sizes)
 {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -332,7 +335,8 @@ __global__ __launch_bounds__(threadsOf(kWarpgroups, kAddParts),
     if (static_cast<int>(blockIdx.x) >= tiles.count())
         return;
     const std::uint32_t stages = (ptx::sharedAddress(shared) + 1023U) & ~1023U;
-    const Barriers<kWarpgroups, kTileRows> barriers{stages + P::kStages * P::kStageBytes};
+    const std::uint32_t staging = stages + P::kStagesBytes;
+    const Barriers<kWarpgroups, kTileRows> barriers{staging + P::stagingBytes(isStaged(kEpilogue))};
     if (threadIdx.x == 0) {
         for (int stage = 0; stage < P::kStages; ++stage) {
             ptx::barrierInit(barriers.full(stage), 1);
@@ -351,13 +355,20 @@ __global__ __launch_bounds__(threadsOf(kWarpgroups, kAddParts),
     if constexpr (kAddParts)
         ptx::raiseRegisters<160>();
     Consumer<kWarpgroups, kTileRows, kLayout> consumer(stages, barriers);
+    const StagedStore<kWarpgroups, kTileRows, kEpilogue> staged(outMap, staging);
     for (int index = static_cast<int>(blockIdx.x); index < tiles.count(); index += static_cast<int>(gridDim.x)) {
         const Tile tile = tiles.at(index);
         float sums[kTileRows / 2];
         sumTile<kAddParts>(consumer, tiles, tile, sizes.parts, sums);
         ptx::waitForPrevious(); // long over; but the kernel before may read what is overwritten here
-        store<kWarpgroups, kTileRows, kEpilogue>(sums, sizes, rows, tile);
+        if constexpr (isStaged(kEpilogue))
+            staged.store(sums, rows, tile.rows * kTileRows,
+                         (tile.block * kWarpgroups + static_cast<int>(threadIdx.x) / 128) * kGroupOutputs);
+        else
+            store<kWarpgroups, kTileRows, kEpilogue>(sums, sizes, rows, tile);
     }
+    if constexpr (isStaged(kEpilogue))
+        staged.finish();
 #endif
 }
 

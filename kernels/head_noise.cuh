@@ -27,6 +27,7 @@ struct NoiseRow
     const CanvasLogits &canvas;
     const SampleSettings &settings;
     std::int64_t row;
+    std::uint32_t position; ///< of the row in its canvas
 };
 
 /// Four neighbouring ids; `first` is a multiple of four.
@@ -103,8 +104,8 @@ __device__ __forceinline__ Candidate bestOfGroups(const NoiseRow &noise, const I
     bool passes = false;
 #pragma unroll
     for (int i = 0; i < 2; ++i) { // both side by side: one alone waits for its own latencies
-        words[i] = philox4x32(make_uint4(static_cast<std::uint32_t>(groups[i].first) / 4U,
-                                         static_cast<std::uint32_t>(noise.row), settings.step, settings.stream),
+        words[i] = philox4x32(make_uint4(static_cast<std::uint32_t>(groups[i].first) / 4U, noise.position,
+                                         settings.step, settings.stream),
                               key);
         // A sum is rounded to at most half a last place of the best value's, where it reaches it.
         const float needed = best.value - groups[i].bound - 0x1p-22F * fabsf(best.value);

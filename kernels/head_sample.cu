@@ -20,7 +20,10 @@ namespace {
 // Blocks that a warp of the first launch reads one after the other, and how many are under way at a time: 2 KiB for
 // each warp.
 constexpr int kBlocksOfWarp = 8;
-constexpr int kBlocksAtOnce = 2;
+constexpr int blocksAtOnce(LogitType type)
+{
+    return type == LogitType::Fp32 ? 2 : 4;
+}
 
 constexpr std::int64_t kMostSampledIds = (std::int64_t{1} << 31) - 16384; // the noise looks two rounds of tiles ahead
 
@@ -78,14 +81,13 @@ __device__ __forceinline__ BlockStats statsOf(const LogitVector &vector)
 /// Where a warp's results go, from its first block on.
 struct StatsPlaces
 {
-    std::uint8_t *distances; ///< of this lane
+    uchar2 *distances; ///< of this lane
     float *maxima;
     BlockSums *sums;
 
     __device__ __forceinline__ void store(int block, const BlockStats &stats) const
     {
-        distances[block * (kLogitBlock / 4)] = stats.steps[0];
-        distances[block * (kLogitBlock / 4) + 32] = stats.steps[1];
+        distances[block * (kLogitBlock / 8)] = make_uchar2(stats.steps[0], stats.steps[1]);
         if (threadIdx.x % 32 == 0) {
             maxima[block] = stats.maximum;
             sums[block] = stats.sums;
@@ -95,49 +97,48 @@ struct StatsPlaces
 
 /// All of a warp's blocks where there is nothing but a soft-cap. Instructions count here: with the checks that other
 /// processing needs they take longer than reading the logits.
+template <LogitType kType>
 __device__ __forceinline__ void softcappedStats(const CanvasLogits &canvas, const SampleSettings &settings,
                                                 std::int64_t row, std::int64_t first, const StatsPlaces &places)
 {
+    constexpr int kAtOnce = blocksAtOnce(kType);
     const Softcap cap = LogitProcessing(canvas, settings).cap;
-    const auto *logits = reinterpret_cast<const float4 *>(canvas.logits + row * canvas.vocabSize + first * kLogitBlock +
-                                                          LogitVector::idOffset(0));
+    const std::int64_t index = row * canvas.vocabSize + first * kLogitBlock + LogitVector::idOffset(0);
 #pragma unroll 1
-    for (int begin = 0; begin < kBlocksOfWarp; begin += kBlocksAtOnce) {
-        float4 raw[kBlocksAtOnce][2];
+    for (int begin = 0; begin < kBlocksOfWarp; begin += kAtOnce) {
+        PackedLogits<kType> raw[kAtOnce];
 #pragma unroll
-        for (int i = 0; i < kBlocksAtOnce; ++i)
+        for (int i = 0; i < kAtOnce; ++i)
+            raw[i] = PackedLogits<kType>::read(canvas, index + (begin + i) * kLogitBlock);
 #pragma unroll
-            for (int half = 0; half < 2; ++half)
-                raw[i][half] = __ldcs(logits + ((begin + i) * kLogitBlock + half * kLogitBlock / 2) / 4);
-#pragma unroll
-        for (int i = 0; i < kBlocksAtOnce; ++i) {
+        for (int i = 0; i < kAtOnce; ++i) {
             LogitVector vector;
+            raw[i].unpack(vector.values);
 #pragma unroll
-            for (int half = 0; half < 2; ++half) {
-                vector.values[half * 4] = cap(raw[i][half].x);
-                vector.values[half * 4 + 1] = cap(raw[i][half].y);
-                vector.values[half * 4 + 2] = cap(raw[i][half].z);
-                vector.values[half * 4 + 3] = cap(raw[i][half].w);
-            }
+            for (float &value : vector.values)
+                value = cap(value);
             places.store(begin + i, statsOf<Processing::Softcap>(vector));
         }
     }
 }
 
+// Grid: parts of a row, rows of a canvas, canvases.
+template <LogitType kType>
 __global__ __launch_bounds__(kSampleThreads) void blockStatsKernel(const CanvasLogits canvas)
 {
     ptx::beginDependent();
     const SampleWorkspace workspace = sampleWorkspace(canvas);
-    const SampleSettings settings = *canvas.settings;
-    const std::int64_t row = blockIdx.y;
+    const SampleSettings settings = canvas.settings[blockIdx.z];
+    const std::int64_t row = blockIdx.z * canvas.rows + blockIdx.y;
     const std::int64_t first =
         (static_cast<std::int64_t>(blockIdx.x) * kSampleWarps + threadIdx.x / 32) * kBlocksOfWarp;
     const std::int64_t place = row * workspace.blockCount + first;
-    const StatsPlaces places{workspace.distances + row * distanceStride(workspace.blockCount) +
-                                 first * (kLogitBlock / 4) + threadIdx.x % 32,
-                             workspace.maxima + place, workspace.sums + place};
+    auto *const distances =
+        workspace.distances + row * distanceStride(workspace.blockCount) + first * (kLogitBlock / 4);
+    const StatsPlaces places{reinterpret_cast<uchar2 *>(distances) + threadIdx.x % 32, workspace.maxima + place,
+                             workspace.sums + place};
     if (canvas.softcap > 0.0F && settings.biasCount == 0 && (first + kBlocksOfWarp) * kLogitBlock <= canvas.vocabSize) {
-        softcappedStats(canvas, settings, row, first, places);
+        softcappedStats<kType>(canvas, settings, row, first, places);
         return;
     }
 #pragma unroll 1
@@ -157,8 +158,8 @@ __device__ Candidate bestBlock(const float *maxima, std::int64_t count, Candidat
     return blockBest<kSampleThreads>(best, scratch);
 }
 
-// Grid: rows, parts of a row and its summary. Four blocks a multiprocessor: an H200 takes the noise of a canvas at
-// once, and the summaries as its blocks end.
+// Grid: rows of a canvas, parts of a row and its summary, canvases. Four blocks a multiprocessor: an H200 takes the
+// noise of a canvas at once, and the summaries as its blocks end.
 __global__ __launch_bounds__(kSampleThreads, 4) void noiseKernel(const CanvasLogits canvas, RowSample *results)
 {
     ptx::beginDependent();
@@ -167,14 +168,14 @@ __global__ __launch_bounds__(kSampleThreads, 4) void noiseKernel(const CanvasLog
     __shared__ int shared;
     __shared__ IdGroup queues[kSampleWarps][NoiseQueue::kPlaces];
     const SampleWorkspace workspace = sampleWorkspace(canvas);
-    const SampleSettings settings = *canvas.settings;
-    const std::int64_t row = blockIdx.x;
+    const SampleSettings settings = canvas.settings[blockIdx.z];
+    const std::int64_t row = blockIdx.z * canvas.rows + blockIdx.x;
     const auto part = static_cast<int>(blockIdx.y);
     if (part == kSampleParts) { // beside the noise, which does not need it
         summarise(canvas, settings, row, results[row]);
         return;
     }
-    const NoiseRow noise{canvas, settings, row};
+    const NoiseRow noise{canvas, settings, row, blockIdx.x};
     const Candidate top = bestBlock(workspace.maxima + row * workspace.blockCount, workspace.blockCount, scratch);
     if (threadIdx.x < 32) { // a good value early makes the rest cheap
         const Candidate found =
@@ -202,7 +203,7 @@ __global__ __launch_bounds__(kFinishThreads) void finishKernel(const CanvasLogit
 {
     ptx::beginDependent();
     const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kFinishThreads + threadIdx.x;
-    if (row >= canvas.rows)
+    if (row >= canvas.allRows())
         return;
     const SampleWorkspace workspace = sampleWorkspace(canvas);
     Candidate best{-INFINITY, kNoId};
@@ -227,26 +228,37 @@ std::int64_t headSampleWorkspace(std::int64_t rows, std::int64_t vocabSize)
     return rows * row;
 }
 
-cudaError_t headSample(const CanvasLogits &canvas, RowSample *results, cudaStream_t stream)
+bool isAllowed(const CanvasLogits &canvases)
 {
-    if (canvas.rows < 0 || canvas.rows > 65535 || canvas.vocabSize <= 0 || canvas.vocabSize % 8 != 0 ||
-        canvas.vocabSize > kMostSampledIds || canvas.logits == nullptr || canvas.settings == nullptr ||
-        canvas.workspace == nullptr || results == nullptr)
+    constexpr std::int64_t kMostRows = 65535;
+    return canvases.rows >= 0 && canvases.rows <= kMostRows && canvases.canvases >= 0 &&
+           canvases.canvases <= kMostRows && canvases.allRows() <= kMostRows && canvases.vocabSize > 0 &&
+           canvases.vocabSize % 8 == 0 && canvases.vocabSize <= kMostSampledIds && canvases.logits != nullptr &&
+           canvases.settings != nullptr && canvases.workspace != nullptr;
+}
+
+cudaError_t headSample(const CanvasLogits &canvases, RowSample *results, cudaStream_t stream)
+{
+    if (!isAllowed(canvases) || results == nullptr)
         return cudaErrorInvalidValue;
-    if (canvas.rows == 0)
+    if (canvases.allRows() == 0)
         return cudaSuccess;
-    const auto rows = static_cast<unsigned>(canvas.rows);
+    const auto rows = static_cast<unsigned>(canvases.rows);
+    const auto count = static_cast<unsigned>(canvases.canvases);
     constexpr std::int64_t kBlocksOfBlock = kSampleWarps * kBlocksOfWarp;
-    const auto parts = static_cast<unsigned>((logitBlocks(canvas.vocabSize) + kBlocksOfBlock - 1) / kBlocksOfBlock);
+    const auto parts = static_cast<unsigned>((logitBlocks(canvases.vocabSize) + kBlocksOfBlock - 1) / kBlocksOfBlock);
+    const auto blockStats =
+        canvases.type == LogitType::Fp32 ? blockStatsKernel<LogitType::Fp32> : blockStatsKernel<LogitType::Fp16>;
     cudaError_t status =
-        launchDependent(blockStatsKernel, {.grid = dim3(parts, rows), .threads = kSampleThreads}, stream, canvas);
+        launchDependent(blockStats, {.grid = dim3(parts, rows, count), .threads = kSampleThreads}, stream, canvases);
     if (status == cudaSuccess)
-        status = launchDependent(noiseKernel, {.grid = dim3(rows, kSampleParts + 1), .threads = kSampleThreads}, stream,
-                                 canvas, results);
+        status = launchDependent(noiseKernel, {.grid = dim3(rows, kSampleParts + 1, count), .threads = kSampleThreads},
+                                 stream, canvases, results);
     if (status == cudaSuccess)
         status = launchDependent(
-            finishKernel, {.grid = dim3((rows + kFinishThreads - 1) / kFinishThreads), .threads = kFinishThreads},
-            stream, canvas, results);
+            finishKernel,
+            {.grid = dim3((rows * count + kFinishThreads - 1) / kFinishThreads), .threads = kFinishThreads}, stream,
+            canvases, results);
     return status;
 }
 

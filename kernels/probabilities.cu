@@ -18,8 +18,8 @@ __global__ __launch_bounds__(kThreads) void probabilitiesKernel(const CanvasLogi
 {
     ptx::beginDependent();
     const SampleWorkspace workspace = sampleWorkspace(canvas);
-    const SampleSettings settings = *canvas.settings;
-    const std::int64_t row = blockIdx.y;
+    const SampleSettings settings = canvas.settings[blockIdx.z];
+    const std::int64_t row = blockIdx.z * canvas.rows + blockIdx.y;
     const std::int64_t block = static_cast<std::int64_t>(blockIdx.x) * kWarps + threadIdx.x / 32;
     if (block >= workspace.blockCount)
         return;
@@ -37,15 +37,16 @@ __global__ __launch_bounds__(kThreads) void probabilitiesKernel(const CanvasLogi
 
 cudaError_t probabilities(const CanvasLogits &canvas, float *out, cudaStream_t stream)
 {
-    if (canvas.rows < 0 || canvas.rows > 65535 || canvas.vocabSize <= 0 || canvas.vocabSize % 8 != 0 ||
-        canvas.logits == nullptr || canvas.settings == nullptr || canvas.workspace == nullptr || out == nullptr)
+    if (!isAllowed(canvas) || out == nullptr)
         return cudaErrorInvalidValue;
-    if (canvas.rows == 0)
+    if (canvas.allRows() == 0)
         return cudaSuccess;
     const auto blocks = static_cast<unsigned>((logitBlocks(canvas.vocabSize) + kWarps - 1) / kWarps);
-    return launchDependent(probabilitiesKernel,
-                           {.grid = dim3(blocks, static_cast<unsigned>(canvas.rows)), .threads = kThreads}, stream,
-                           canvas, out);
+    return launchDependent(
+        probabilitiesKernel,
+        {.grid = dim3(blocks, static_cast<unsigned>(canvas.rows), static_cast<unsigned>(canvas.canvases)),
+         .threads = kThreads},
+        stream, canvas, out);
 }
 
 } // namespace palimpsest::kernels

@@ -12,7 +12,7 @@ namespace palimpsest::kernels {
 /// softmax(processed) of every row in fp32, for models so small that it may be written out; selfCondition() gets by
 /// without it.
 ///
-/// Shapes     probabilities: [rows, vocabSize].
+/// Shapes     probabilities: [canvases, rows, vocabSize].
 /// Requires   headSample() with the same canvas before it: the row's maximum and sum are read from its workspace.
 /// Numerics   expf(x - maximum) / sum.
 /// Cost       one read of the logits and one write of the same size.

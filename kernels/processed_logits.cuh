@@ -10,7 +10,8 @@
 
 #include <cstdint>
 
-/// How a warp reads a block of 256 processed logits, and what is known of each block and row.
+/// How a warp reads a block of 256 processed logits, and what is known of each block and row. Rows are counted through
+/// all canvases of a step.
 namespace palimpsest::kernels {
 
 inline constexpr int kLogitBlock = 256;
@@ -65,24 +66,79 @@ __host__ __device__ inline SampleWorkspace sampleWorkspace(const CanvasLogits &c
     SampleWorkspace made{};
     made.blockCount = logitBlocks(canvas.vocabSize);
     made.distances = static_cast<std::uint8_t *>(canvas.workspace);
-    made.sums = reinterpret_cast<BlockSums *>(made.distances + canvas.rows * distanceStride(made.blockCount));
-    made.rows = reinterpret_cast<RowStats *>(made.sums + canvas.rows * made.blockCount);
-    made.maxima = reinterpret_cast<float *>(made.rows + canvas.rows);
-    made.bestValues = made.maxima + canvas.rows * made.blockCount;
-    made.bestIds = reinterpret_cast<std::int32_t *>(made.bestValues + canvas.rows * kSampleParts);
+    const std::int64_t rows = canvas.allRows();
+    made.sums = reinterpret_cast<BlockSums *>(made.distances + rows * distanceStride(made.blockCount));
+    made.rows = reinterpret_cast<RowStats *>(made.sums + rows * made.blockCount);
+    made.maxima = reinterpret_cast<float *>(made.rows + rows);
+    made.bestValues = made.maxima + rows * made.blockCount;
+    made.bestIds = reinterpret_cast<std::int32_t *>(made.bestValues + rows * kSampleParts);
     return made;
 }
 
-/// Eight processed logits of a block: element i * 4 + c of lane l has id block * 256 + i * 128 + l * 4 + c.
+/// Eight logits of a block: element i of lane l has id block * 256 + l * 8 + i.
 struct LogitVector
 {
     float values[8];
 
     __device__ __forceinline__ static int idOffset(int element)
     {
-        return element / 4 * 128 + static_cast<int>(threadIdx.x) % 32 * 4 + element % 4;
+        return static_cast<int>(threadIdx.x) % 32 * 8 + element;
     }
 };
+
+/// Eight logits as they lie in memory.
+template <LogitType kType>
+struct PackedLogits
+{
+    uint4 words[kType == LogitType::Fp32 ? 2 : 1];
+
+    /// Read once: not to stay in the cache.
+    __device__ __forceinline__ static PackedLogits read(const CanvasLogits &canvas, std::int64_t index)
+    {
+        constexpr int kBytes = kType == LogitType::Fp32 ? 4 : 2;
+        const auto *from = reinterpret_cast<const uint4 *>(static_cast<const char *>(canvas.logits) + index * kBytes);
+        PackedLogits read;
+#pragma unroll
+        for (int i = 0; i < kBytes / 2; ++i)
+            read.words[i] = __ldcs(from + i);
+        return read;
+    }
+
+    __device__ __forceinline__ void unpack(float (&values)[8]) const
+    {
+        if constexpr (kType == LogitType::Fp32) {
+#pragma unroll
+            for (int i = 0; i < 2; ++i) {
+                values[i * 4] = __uint_as_float(words[i].x);
+                values[i * 4 + 1] = __uint_as_float(words[i].y);
+                values[i * 4 + 2] = __uint_as_float(words[i].z);
+                values[i * 4 + 3] = __uint_as_float(words[i].w);
+            }
+        } else {
+            const std::uint32_t pairs[4] = {words[0].x, words[0].y, words[0].z, words[0].w};
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                values[i * 2] = ptx::lowFp16(pairs[i]);
+                values[i * 2 + 1] = ptx::highFp16(pairs[i]);
+            }
+        }
+    }
+};
+
+/// A logit, and four of them from a multiple of four on.
+__device__ __forceinline__ float rawLogit(const CanvasLogits &canvas, std::int64_t index)
+{
+    return canvas.type == LogitType::Fp32 ? static_cast<const float *>(canvas.logits)[index]
+                                          : ptx::fromFp16(static_cast<const std::uint16_t *>(canvas.logits)[index]);
+}
+
+__device__ __forceinline__ float4 rawFour(const CanvasLogits &canvas, std::int64_t index)
+{
+    if (canvas.type == LogitType::Fp32)
+        return static_cast<const float4 *>(canvas.logits)[index / 4];
+    const uint2 pairs = static_cast<const uint2 *>(canvas.logits)[index / 4];
+    return make_float4(ptx::lowFp16(pairs.x), ptx::highFp16(pairs.x), ptx::lowFp16(pairs.y), ptx::highFp16(pairs.y));
+}
 
 /// x / t rounded once, from the rounded reciprocal r of t (Markstein 1990).
 __device__ __forceinline__ float dividedBy(float x, float t, float r)
@@ -101,10 +157,15 @@ struct Softcap
 
     __device__ __forceinline__ float operator()(float x) const
     {
+        return fmaf(-2.0F * scale, reciprocal(x * exponentScale), scale);
+    }
+
+    /// 1 / (2^x + 1)
+    __device__ __forceinline__ static float reciprocal(float x)
+    {
         float inverse;
-        const float power = ptx::exp2Approximate(x * exponentScale);
-        asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(power + 1.0F));
-        return fmaf(-2.0F * scale, inverse, scale);
+        asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(ptx::exp2Approximate(x) + 1.0F));
+        return inverse;
     }
 };
 
@@ -164,19 +225,16 @@ struct LogitProcessing
 __device__ __forceinline__ LogitVector rawBlock(const CanvasLogits &canvas, std::int64_t row, std::int64_t block)
 {
     LogitVector vector;
-    const std::int64_t first = block * kLogitBlock;
-    const float *logits = canvas.logits + row * canvas.vocabSize + first;
-    const int left = static_cast<int>(min(canvas.vocabSize - first, std::int64_t{kLogitBlock})); // a multiple of 8
+    const std::int64_t id = block * kLogitBlock + LogitVector::idOffset(0);
+    const std::int64_t index = row * canvas.vocabSize + id;
+    if (id >= canvas.vocabSize) { // a multiple of 8
 #pragma unroll
-    for (int i = 0; i < 2; ++i) {
-        const int offset = LogitVector::idOffset(i * 4);
-        float4 value = make_float4(-INFINITY, -INFINITY, -INFINITY, -INFINITY);
-        if (offset < left)
-            value = __ldcs(reinterpret_cast<const float4 *>(logits + offset));
-        vector.values[i * 4] = value.x;
-        vector.values[i * 4 + 1] = value.y;
-        vector.values[i * 4 + 2] = value.z;
-        vector.values[i * 4 + 3] = value.w;
+        for (float &value : vector.values)
+            value = -INFINITY;
+    } else if (canvas.type == LogitType::Fp32) {
+        PackedLogits<LogitType::Fp32>::read(canvas, index).unpack(vector.values);
+    } else {
+        PackedLogits<LogitType::Fp16>::read(canvas, index).unpack(vector.values);
     }
     return vector;
 }
@@ -191,10 +249,11 @@ __device__ __forceinline__ LogitVector processedBlock(const CanvasLogits &canvas
     const bool biased = settings.biasCount > 0;
     if (canvas.softcap > 0.0F) {
         const Softcap cap{processing.cap.exponentScale, biased ? canvas.softcap : processing.cap.scale};
+        if (first + LogitVector::idOffset(0) < canvas.vocabSize) {
 #pragma unroll
-        for (int element = 0; element < 8; ++element)
-            if (first + LogitVector::idOffset(element / 4 * 4) < canvas.vocabSize)
-                vector.values[element] = cap(vector.values[element]);
+            for (float &value : vector.values)
+                value = cap(value);
+        }
         if (!biased)
             return vector;
     }
@@ -213,7 +272,7 @@ __device__ inline float processedAt(const CanvasLogits &canvas, const SampleSett
     if (id >= canvas.vocabSize)
         return -INFINITY;
     const LogitProcessing processing(canvas, settings);
-    float value = canvas.logits[row * canvas.vocabSize + id];
+    float value = rawLogit(canvas, row * canvas.vocabSize + id);
     if (settings.biasCount == 0)
         return processing(value);
     if (processing.capped)
@@ -231,7 +290,7 @@ __device__ inline float4 processedFour(const CanvasLogits &canvas, const SampleS
     if (first >= canvas.vocabSize)
         return make_float4(-INFINITY, -INFINITY, -INFINITY, -INFINITY);
     const LogitProcessing processing(canvas, settings);
-    const float4 raw = *reinterpret_cast<const float4 *>(canvas.logits + row * canvas.vocabSize + first);
+    const float4 raw = rawFour(canvas, row * canvas.vocabSize + first);
     if (settings.biasCount == 0)
         return make_float4(processing(raw.x), processing(raw.y), processing(raw.z), processing(raw.w));
     float values[4] = {raw.x, raw.y, raw.z, raw.w};

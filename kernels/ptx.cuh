@@ -39,6 +39,32 @@ __device__ __forceinline__ float highBf16(std::uint32_t pair)
     return __uint_as_float(pair & 0xFFFF0000U);
 }
 
+/// Two fp32 rounded to the nearest IEEE binary16, what is too large to the largest finite one; `low` ends in the low
+/// half.
+__device__ __forceinline__ std::uint32_t packFp16(float low, float high)
+{
+    std::uint32_t packed;
+    asm("cvt.rn.satfinite.f16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
+    return packed;
+}
+
+__device__ __forceinline__ float fromFp16(std::uint16_t value)
+{
+    float wide;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(wide) : "h"(value));
+    return wide;
+}
+
+__device__ __forceinline__ float lowFp16(std::uint32_t pair)
+{
+    return fromFp16(static_cast<std::uint16_t>(pair & 0xFFFFU));
+}
+
+__device__ __forceinline__ float highFp16(std::uint32_t pair)
+{
+    return fromFp16(static_cast<std::uint16_t>(pair >> 16U));
+}
+
 __device__ __forceinline__ std::uint32_t sharedAddress(const void *pointer)
 {
     return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));

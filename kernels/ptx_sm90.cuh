@@ -117,6 +117,40 @@ __device__ __forceinline__ void storeMatrix4(std::uint32_t address, const std::u
                  : "memory");
 }
 
+/// The same with each matrix transposed on the way.
+__device__ __forceinline__ void storeMatrix4Transposed(std::uint32_t address, const std::uint32_t (&in)[4])
+{
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(in[0]),
+                 "r"(in[1]), "r"(in[2]), "r"(in[3])
+                 : "memory");
+}
+
+/// A box from shared memory into a two-dimensional tensor, as far as it lies within; part of the thread's next group.
+__device__ __forceinline__ void storeBox2(const void *map, std::uint32_t source, std::int32_t c0, std::int32_t c1)
+{
+    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];" ::"l"(map), "r"(source),
+                 "r"(c0), "r"(c1)
+                 : "memory");
+}
+
+__device__ __forceinline__ void storeCommit()
+{
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+/// Waits until at most `kPending` of this thread's groups of stores still read their shared memory.
+template <int kPending>
+__device__ __forceinline__ void storeWaitRead()
+{
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kPending) : "memory");
+}
+
+/// Waits until this thread's stores are complete.
+__device__ __forceinline__ void storeWait()
+{
+    asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
 /// High word of swizzledMatrix(): the swizzle, and the distance of eight rows from the next eight.
 inline constexpr std::uint32_t kSwizzledMatrixHigh = std::uint32_t{1} << 30U | 1024 / 16;
 

@@ -17,14 +17,14 @@ namespace {
 // for the table alone, where 256 rows take as long as their arithmetic.
 constexpr std::int64_t kFewRows = 128;
 
-/// How many dense rows the batch has so far; for the launch that is to multiply them, the other one finds 0.
+/// How many dense rows all canvases have, for the launch that is to multiply them; the other one finds 0.
 struct DenseCounts
 {
     std::int32_t few;
     std::int32_t many;
 };
 
-/// Scratch memory, for all canvases of a batch: see selfConditionWorkspace() for the sizes.
+/// Scratch memory, for all canvases: see selfConditionWorkspace() for the sizes.
 struct Workspace
 {
     Bf16 *weights;     ///< [rows, vocabSize]: exp(x - maximum) of the dense rows, in their order
@@ -53,14 +53,9 @@ struct WorkspaceSizes
     [[nodiscard]] std::int64_t total() const { return weights + products + scales + roundedUp(sizeof(DenseCounts)); }
 };
 
-std::int64_t batchRowsOf(const SelfConditionArgs &args)
-{
-    return args.batchRows == 0 ? args.canvas.rows : args.batchRows;
-}
-
 Workspace workspaceOf(const SelfConditionArgs &args)
 {
-    const WorkspaceSizes sizes(batchRowsOf(args), args.canvas.vocabSize, args.hidden);
+    const WorkspaceSizes sizes(args.canvas.allRows(), args.canvas.vocabSize, args.hidden);
     auto *at = static_cast<unsigned char *>(args.workspace);
     Workspace made{};
     made.weights = reinterpret_cast<Bf16 *>(at);
@@ -70,17 +65,17 @@ Workspace workspaceOf(const SelfConditionArgs &args)
     return made;
 }
 
-// A block a row: gathers it, or marks it as dense.
+// A block a row: gathers it, or marks it as dense. Grid: rows of a canvas, canvases.
 __global__ __launch_bounds__(kSampleThreads) void gatherKernel(const SelfConditionArgs args, const Workspace workspace)
 {
     ptx::beginDependent();
     __shared__ Carriers carriers;
-    const std::int64_t row = blockIdx.x;
-    const SampleSettings settings = *args.canvas.settings;
+    const std::int64_t row = blockIdx.y * args.canvas.rows + blockIdx.x;
+    const SampleSettings settings = args.canvas.settings[blockIdx.y];
     int count = 0;
     const bool gathers = listCarriers(args.canvas, settings, row, carriers, count);
     if (threadIdx.x == 0)
-        workspace.denseScale[args.firstRow + row] = gathers ? 0.0F : 1.0F / sampleWorkspace(args.canvas).rows[row].sum;
+        workspace.denseScale[row] = gathers ? 0.0F : 1.0F / sampleWorkspace(args.canvas).rows[row].sum;
     if (!gathers)
         return;
     for (std::int64_t column = threadIdx.x * 8; column < args.hidden; column += kSampleThreads * 8) {
@@ -96,13 +91,13 @@ __global__ __launch_bounds__(kSampleThreads) void gatherKernel(const SelfConditi
                 sums[pair * 2 + 1] += weight * ptx::highBf16(pairs[pair]);
             }
         }
-        auto *out = reinterpret_cast<float4 *>(args.out + (args.firstRow + row) * args.hidden + column);
+        auto *out = reinterpret_cast<float4 *>(args.out + row * args.hidden + column);
         out[0] = make_float4(sums[0], sums[1], sums[2], sums[3]);
         out[1] = make_float4(sums[4], sums[5], sums[6], sums[7]);
     }
 }
 
-/// How many of the batch's rows before `end` are dense, which is the place of row `end` among them if it is.
+/// How many of the rows before `end` are dense, which is the place of row `end` among them if it is.
 __device__ int denseRowsBefore(const float *denseScale, std::int64_t end)
 {
     __shared__ int counts[kSampleWarps];
@@ -121,56 +116,106 @@ __device__ int denseRowsBefore(const float *denseScale, std::int64_t end)
     return total;
 }
 
-/// Counts behind this canvas; those behind the last one are the batch's.
-__device__ void storeCounts(const SelfConditionArgs &args, const Workspace &workspace, std::int64_t batchRows)
+/// Counts a canvas's dense rows; those behind the last canvas are all.
+__device__ void storeCounts(const SelfConditionArgs &args, const Workspace &workspace, std::int64_t canvas)
 {
-    const int before = denseRowsBefore(workspace.denseScale, args.firstRow);
-    const int count = denseRowsBefore(workspace.denseScale, args.firstRow + args.canvas.rows);
+    const int before = denseRowsBefore(workspace.denseScale, canvas * args.canvas.rows);
+    const int count = denseRowsBefore(workspace.denseScale, (canvas + 1) * args.canvas.rows);
     if (threadIdx.x != 0)
         return;
-    const bool few = count <= kFewRows && kFewRows < batchRows;
-    *workspace.counts = {few ? count : 0, few ? 0 : count};
     if (args.denseRows != nullptr)
-        *args.denseRows = count - before;
+        args.denseRows[canvas] = count - before;
+    if (canvas + 1 != args.canvas.canvases)
+        return;
+    const bool few = count <= kFewRows && kFewRows < args.canvas.allRows();
+    *workspace.counts = {few ? count : 0, few ? 0 : count};
 }
 
-// Weights of the canvas's dense rows as the operand of the product, behind those of the canvases before. Grid: blocks
-// that share a row, rows.
-__global__ __launch_bounds__(kSampleThreads) void weightsKernel(const SelfConditionArgs args, const Workspace workspace,
-                                                                std::int64_t batchRows)
+/// Stores a lane's eight weights.
+__device__ __forceinline__ void storeWeights(Bf16 *to, const float (&weights)[8])
+{
+    *reinterpret_cast<uint4 *>(to) =
+        make_uint4(ptx::packBf16(weights[0], weights[1]), ptx::packBf16(weights[2], weights[3]),
+                   ptx::packBf16(weights[4], weights[5]), ptx::packBf16(weights[6], weights[7]));
+}
+
+/// exp(x - maximum) where there is nothing but a soft-cap.
+struct SoftcappedWeight
+{
+    float exponentScale;
+    float slope; ///< of the exponent of two along the reciprocal; see Softcap
+    float offset;
+
+    __device__ SoftcappedWeight(const Softcap &cap, float maximum)
+        : exponentScale(cap.exponentScale), slope(-2.0F * kLog2E * cap.scale), offset(kLog2E * (cap.scale - maximum))
+    {
+    }
+    __device__ __forceinline__ float operator()(float logit) const
+    {
+        return ptx::exp2Approximate(fmaf(slope, Softcap::reciprocal(logit * exponentScale), offset));
+    }
+
+    static constexpr float kLog2E = 1.44269504F;
+};
+
+// Weights of the dense rows as the operand of the product, without gaps. Grid: blocks that share a row, rows of a
+// canvas, canvases.
+template <LogitType kType>
+__global__ __launch_bounds__(kSampleThreads) void weightsKernel(const SelfConditionArgs args, const Workspace workspace)
 {
     ptx::beginDependent();
-    const std::int64_t row = blockIdx.y;
-    if (blockIdx.x == 0 && row == 0)
-        storeCounts(args, workspace, batchRows);
-    if (!(workspace.denseScale[args.firstRow + row] > 0.0F))
+    const CanvasLogits &canvas = args.canvas;
+    const std::int64_t row = blockIdx.z * canvas.rows + blockIdx.y;
+    if (blockIdx.x == 0 && blockIdx.y == 0)
+        storeCounts(args, workspace, blockIdx.z);
+    if (!(workspace.denseScale[row] > 0.0F))
         return;
-    Bf16 *const weightsOfRow =
-        workspace.weights + denseRowsBefore(workspace.denseScale, args.firstRow + row) * args.canvas.vocabSize;
-    const SampleSettings settings = *args.canvas.settings;
-    const SampleWorkspace sample = sampleWorkspace(args.canvas);
+    Bf16 *const weightsOfRow = workspace.weights + denseRowsBefore(workspace.denseScale, row) * canvas.vocabSize;
+    const SampleSettings settings = canvas.settings[blockIdx.z];
+    const SampleWorkspace sample = sampleWorkspace(canvas);
     const float maximum = sample.rows[row].maximum;
-    for (std::int64_t block = static_cast<std::int64_t>(blockIdx.x) * kSampleWarps + threadIdx.x / 32;
-         block < sample.blockCount; block += static_cast<std::int64_t>(gridDim.x) * kSampleWarps) {
-        const LogitVector vector = processedBlock(args.canvas, settings, row, block);
+    const SoftcappedWeight weightOf(LogitProcessing(canvas, settings).cap, maximum);
+    const bool softcapped = canvas.softcap > 0.0F && settings.biasCount == 0;
+    constexpr int kAtOnce = 2; // blocks of a warp under way
+    const auto stride = static_cast<int>(gridDim.x) * kSampleWarps;
+    const auto blocks = static_cast<int>(sample.blockCount);
+    const auto wholeBlocks = static_cast<int>(canvas.vocabSize / kLogitBlock);
+    for (int first = static_cast<int>(blockIdx.x) * kSampleWarps + static_cast<int>(threadIdx.x) / 32; first < blocks;
+         first += kAtOnce * stride) {
+        const auto idAt = [&](int i) {
+            return static_cast<std::int64_t>(first + i * stride) * kLogitBlock + LogitVector::idOffset(0);
+        };
+        float weights[8];
+        if (softcapped && first + (kAtOnce - 1) * stride < wholeBlocks) {
+            PackedLogits<kType> raw[kAtOnce];
 #pragma unroll
-        for (int i = 0; i < 2; ++i) {
-            const std::int64_t id = block * kLogitBlock + LogitVector::idOffset(i * 4);
-            if (id >= args.canvas.vocabSize)
-                continue;
-            float weights[4];
+            for (int i = 0; i < kAtOnce; ++i)
+                raw[i] = PackedLogits<kType>::read(canvas, row * canvas.vocabSize + idAt(i));
 #pragma unroll
-            for (int c = 0; c < 4; ++c)
-                weights[c] = __expf(fmaxf(vector.values[i * 4 + c] - maximum, -100.0F));
-            *reinterpret_cast<uint2 *>(weightsOfRow + id) =
-                make_uint2(ptx::packBf16(weights[0], weights[1]), ptx::packBf16(weights[2], weights[3]));
+            for (int i = 0; i < kAtOnce; ++i) {
+                raw[i].unpack(weights);
+#pragma unroll
+                for (float &weight : weights)
+                    weight = weightOf(weight);
+                storeWeights(weightsOfRow + idAt(i), weights);
+            }
+            continue;
+        }
+#pragma unroll 1
+        for (int i = 0; i < kAtOnce && first + i * stride < blocks; ++i) {
+            const LogitVector vector = processedBlock(canvas, settings, row, first + i * stride);
+#pragma unroll
+            for (int element = 0; element < 8; ++element)
+                weights[element] = __expf(fmaxf(vector.values[element] - maximum, -100.0F));
+            if (idAt(i) < canvas.vocabSize)
+                storeWeights(weightsOfRow + idAt(i), weights);
         }
     }
 }
 
-// A block a row of the batch: a dense row's parts, added in order, over the row's sum.
+// A block a row: a dense row's parts, added in order, over the row's sum.
 __global__ __launch_bounds__(kSampleThreads) void scatterKernel(const SelfConditionArgs args, const Workspace workspace,
-                                                                std::int64_t batchRows, int parts)
+                                                                int parts)
 {
     ptx::beginDependent();
     const std::int64_t row = blockIdx.x;
@@ -178,7 +223,7 @@ __global__ __launch_bounds__(kSampleThreads) void scatterKernel(const SelfCondit
     if (!(scale > 0.0F))
         return;
     const std::int64_t index = denseRowsBefore(workspace.denseScale, row);
-    const std::int64_t stride = (workspace.counts->few > 0 ? kFewRows : batchRows) * args.hidden;
+    const std::int64_t stride = (workspace.counts->few > 0 ? kFewRows : args.canvas.allRows()) * args.hidden;
     for (std::int64_t column = threadIdx.x; column < args.hidden; column += kSampleThreads) {
         float sum = workspace.products[index * args.hidden + column];
         for (int part = 1; part < parts; ++part)
@@ -189,10 +234,8 @@ __global__ __launch_bounds__(kSampleThreads) void scatterKernel(const SelfCondit
 
 bool isAllowed(const SelfConditionArgs &args)
 {
-    const std::int64_t batchRows = batchRowsOf(args);
-    return args.canvas.rows >= 0 && args.firstRow >= 0 && args.firstRow + args.canvas.rows <= batchRows &&
-           batchRows <= 65535 && args.canvas.vocabSize > 0 && args.canvas.vocabSize % 8 == 0 && args.hidden > 0 &&
-           args.hidden % 8 == 0 && args.table != nullptr && args.out != nullptr && args.workspace != nullptr;
+    return isAllowed(args.canvas) && args.hidden > 0 && args.hidden % 8 == 0 && args.table != nullptr &&
+           args.out != nullptr && args.workspace != nullptr;
 }
 
 } // namespace
@@ -204,29 +247,31 @@ std::int64_t selfConditionWorkspace(std::int64_t rows, std::int64_t vocabSize, s
 
 cudaError_t selfConditionRows(const SelfConditionArgs &args, cudaStream_t stream)
 {
-    const CanvasLogits &canvas = args.canvas;
-    if (!isAllowed(args) || canvas.logits == nullptr || canvas.settings == nullptr || canvas.workspace == nullptr)
+    if (!isAllowed(args))
         return cudaErrorInvalidValue;
-    if (canvas.rows == 0)
+    if (args.canvas.allRows() == 0)
         return cudaSuccess;
     const Workspace workspace = workspaceOf(args);
-    const auto rows = static_cast<unsigned>(canvas.rows);
-    const cudaError_t status =
-        launchDependent(gatherKernel, {.grid = dim3(rows), .threads = kSampleThreads}, stream, args, workspace);
+    const auto rows = static_cast<unsigned>(args.canvas.rows);
+    const auto canvases = static_cast<unsigned>(args.canvas.canvases);
+    const cudaError_t status = launchDependent(gatherKernel, {.grid = dim3(rows, canvases), .threads = kSampleThreads},
+                                               stream, args, workspace);
     if (status != cudaSuccess)
         return status;
     // Eight blocks a row: enough to fill a device with 132 multiprocessors from 17 rows on.
     constexpr unsigned kBlocksOfRow = 8;
-    return launchDependent(weightsKernel, {.grid = dim3(kBlocksOfRow, rows), .threads = kSampleThreads}, stream, args,
-                           workspace, batchRowsOf(args));
+    const auto weights =
+        args.canvas.type == LogitType::Fp32 ? weightsKernel<LogitType::Fp32> : weightsKernel<LogitType::Fp16>;
+    return launchDependent(weights, {.grid = dim3(kBlocksOfRow, rows, canvases), .threads = kSampleThreads}, stream,
+                           args, workspace);
 }
 
 cudaError_t selfConditionProduct(const SelfConditionArgs &args, cudaStream_t stream)
 {
     if (!isAllowed(args))
         return cudaErrorInvalidValue;
-    const std::int64_t batchRows = batchRowsOf(args);
-    if (batchRows == 0)
+    const std::int64_t allRows = args.canvas.allRows();
+    if (allRows == 0)
         return cudaSuccess;
     const Workspace workspace = workspaceOf(args);
     const int parts = denseGemmParts(args.hidden, args.canvas.vocabSize, WeightLayout::InputMajor);
@@ -243,13 +288,13 @@ cudaError_t selfConditionProduct(const SelfConditionArgs &args, cudaStream_t str
                           .activeRows = count},
                          stream);
     };
-    cudaError_t status = multiply(batchRows, &workspace.counts->many);
-    if (status == cudaSuccess && kFewRows < batchRows)
+    cudaError_t status = multiply(allRows, &workspace.counts->many);
+    if (status == cudaSuccess && kFewRows < allRows)
         status = multiply(kFewRows, &workspace.counts->few);
     if (status != cudaSuccess)
         return status;
-    return launchDependent(scatterKernel, {.grid = dim3(static_cast<unsigned>(batchRows)), .threads = kSampleThreads},
-                           stream, args, workspace, batchRows, parts);
+    return launchDependent(scatterKernel, {.grid = dim3(static_cast<unsigned>(allRows)), .threads = kSampleThreads},
+                           stream, args, workspace, parts);
 }
 
 cudaError_t selfCondition(const SelfConditionArgs &args, cudaStream_t stream)

@@ -14,21 +14,18 @@ namespace palimpsest::kernels {
 
 struct SelfConditionArgs
 {
-    CanvasLogits canvas; ///< after headSample() with the same workspace
+    CanvasLogits canvas; ///< one or several, after headSample() with the same workspace
     std::int64_t hidden = 0;
     const Bf16 *table = nullptr;       ///< [vocabSize, hidden], the embedding
-    float *out = nullptr;              ///< [batchRows, hidden]: softmax(processed) times the table, not scaled
-    void *workspace = nullptr;         ///< selfConditionWorkspace() bytes for batchRows, aligned to 16
-    std::int32_t *denseRows = nullptr; ///< device memory; receives how many rows took the dense product; may be null
-    // For several canvases that share one product:
-    std::int64_t firstRow = 0;  ///< of this canvas among those of its batch
-    std::int64_t batchRows = 0; ///< rows of all canvases of the batch; 0: this one alone
+    float *out = nullptr;              ///< [canvases, rows, hidden]: softmax(processed) times the table, not scaled
+    void *workspace = nullptr;         ///< selfConditionWorkspace() bytes, aligned to 16
+    std::int32_t *denseRows = nullptr; ///< [canvases]: receives how many rows took the dense product; may be null
 };
 
-/// Bytes of workspace for this many rows of all canvases of a batch.
+/// Bytes of workspace for this many rows of all canvases.
 [[nodiscard]] std::int64_t selfConditionWorkspace(std::int64_t rows, std::int64_t vocabSize, std::int64_t hidden);
 
-/// The soft embedding of a canvas, which the next step's decoder input is made from.
+/// The soft embedding of canvases, which the next step's decoder input is made from.
 ///
 /// A row is gathered if at most 192 ids carry more than 2^-26 of its probability each and all others together carry at
 /// most 2^-20, which is below the dense product's own rounding (weights in bf16: 2^-9 each). After the first steps
@@ -36,7 +33,7 @@ struct SelfConditionArgs
 /// there are none.
 ///
 /// Shapes     above; row-major, contiguous.
-/// Requires   hidden % 8 == 0, vocabSize % 8 == 0, batchRows <= 65535; pointers aligned to 16 bytes.
+/// Requires   hidden % 8 == 0 and what headSample() does; pointers aligned to 16 bytes.
 /// Numerics   gathered rows: fp32 weights and sums in the order of the ids. Dense rows: exp(x - maximum) rounded to
 ///            bf16, fp32 sums. Which way a row takes and its bits depend on the row alone, not on the batch.
 /// Cost       gathered rows: the logits of the blocks that matter and one read of each id's embedding. Dense: the table
@@ -46,10 +43,8 @@ struct SelfConditionArgs
 ///            allocation; may be captured in a CUDA graph.
 [[nodiscard]] cudaError_t selfCondition(const SelfConditionArgs &args, cudaStream_t stream);
 
-/// Its two halves, for canvases whose logits are in memory only one after the other: the first half for each canvas, in
-/// the order of their rows and without gaps, then the second once, with the same hidden, vocabSize, table, out,
-/// workspace and batchRows; it reads nothing else of its arguments. Gathered rows are in `out` behind the first half,
-/// all rows behind the second.
+/// Its two halves. Gathered rows are in `out` behind the first, and the logits are not needed any more; all rows are
+/// behind the second.
 [[nodiscard]] cudaError_t selfConditionRows(const SelfConditionArgs &args, cudaStream_t stream);
 [[nodiscard]] cudaError_t selfConditionProduct(const SelfConditionArgs &args, cudaStream_t stream);
 

@@ -116,6 +116,12 @@ ActivationSizes ActivationSizes::unitedWith(const ActivationSizes &other) const 
 
 namespace {
 
+/// How many rows have logits at a time.
+std::int64_t headRows(const ActivationSizes &sizes, Precision precision)
+{
+    return precision == Precision::Fp32 ? sizes.canvasRows : std::min(sizes.rows, sizes.sequences * sizes.canvasRows);
+}
+
 void placeBf16(Places &places, Activations &a, const ModelConfig &config, const ActivationSizes &sizes,
                const LayerWidths &widths)
 {
@@ -136,8 +142,8 @@ void placeBf16(Places &places, Activations &a, const ModelConfig &config, const 
     places.put(a.scratch.keys, widths.scratch);
     places.put(a.scratch.values, widths.scratch);
     // Of all canvases: their dense rows are multiplied together.
-    const std::int64_t batchRows = std::min(rows, sizes.sequences * sizes.canvasRows);
-    places.putBytes(a.conditionWorkspace, kernels::selfConditionWorkspace(batchRows, config.vocabSize, hidden));
+    places.putBytes(a.conditionWorkspace,
+                    kernels::selfConditionWorkspace(headRows(sizes, Precision::Bf16), config.vocabSize, hidden));
 }
 
 void placeFp32(Places &places, Fp32Activations &a, const ModelConfig &config, const ActivationSizes &sizes,
@@ -163,6 +169,12 @@ void placeFp32(Places &places, Fp32Activations &a, const ModelConfig &config, co
 
 } // namespace
 
+kernels::LogitType logitType(const ModelConfig &config, Precision precision) noexcept
+{
+    return precision != Precision::Fp32 && config.finalLogitSoftcap > 0.0 ? kernels::LogitType::Fp16
+                                                                          : kernels::LogitType::Fp32;
+}
+
 Activations layOutActivations(const ModelConfig &config, Precision precision, const ActivationSizes &sizes,
                               std::byte *base)
 {
@@ -183,8 +195,10 @@ Activations layOutActivations(const ModelConfig &config, Precision precision, co
     places.putBytes(a.routeWorkspace, kernels::moeRouteWorkspaceBytes(rows, hidden, config.expertCount));
     if (sizes.canvasRows > 0) {
         places.put(a.soft, rows * hidden);
-        places.put(a.logits, sizes.canvasRows * config.vocabSize);
-        places.putBytes(a.headWorkspace, kernels::headSampleWorkspace(sizes.canvasRows, config.vocabSize));
+        a.logitType = logitType(config, precision);
+        const std::int64_t headed = headRows(sizes, precision);
+        places.putBytes(a.logits, headed * config.vocabSize * (a.logitType == kernels::LogitType::Fp16 ? 2 : 4));
+        places.putBytes(a.headWorkspace, kernels::headSampleWorkspace(headed, config.vocabSize));
         places.put(a.samples, rows);
         places.put(a.denseRows, sizes.sequences);
     }

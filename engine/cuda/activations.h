@@ -80,13 +80,18 @@ struct Activations
     void *attentionWorkspace = nullptr;
     kernels::KvPool scratch; ///< keys and values of running canvases, one layer at a time
     float *soft = nullptr;   ///< [R, H] soft embeddings: self-conditioning's state of the step at work
-    float *logits = nullptr; ///< [canvas rows, vocabulary]: one canvas at a time
-    void *headWorkspace = nullptr;
-    void *conditionWorkspace = nullptr;    ///< of all canvases
+    void *logits = nullptr;  ///< [rows of all canvases, vocabulary]; in fp32 passes of one canvas at a time
+    kernels::LogitType logitType = kernels::LogitType::Fp32;
+    void *headWorkspace = nullptr; ///< for as many rows
+    void *conditionWorkspace = nullptr;
     kernels::RowSample *samples = nullptr; ///< [R]
     std::int32_t *denseRows = nullptr;     ///< [sequences]
     std::int64_t bytes = 0;
 };
+
+/// What a pass keeps raw logits as. In 16 bits they are exact to 2^-11 of their size, where bf16 operands leave errors
+/// of some tenths; without a soft-cap they might be too large for that.
+[[nodiscard]] kernels::LogitType logitType(const ModelConfig &config, Precision precision) noexcept;
 
 /// Lays the activations out from `base` on; with null the sizes alone mean anything.
 [[nodiscard]] Activations layOutActivations(const ModelConfig &config, Precision precision,

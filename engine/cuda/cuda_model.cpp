@@ -262,7 +262,7 @@ void CudaModel::denoiseGroup(std::span<const DenoiseJob> jobs, StageClock *clock
     keepSignals(jobs, shape);
     readResults(jobs, shape);
     if (m_trace != nullptr) {
-        m_trace->logits = toHost(m_state->activations.logits, std::ssize(jobs.back().canvas) * m_config.vocabSize);
+        m_trace->logits = lastLogits(shape, std::ssize(jobs.back().canvas));
         m_trace->denseRows = toHost(m_state->activations.denseRows, shape.sequences);
     }
 }

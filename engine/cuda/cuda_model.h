@@ -118,6 +118,8 @@ private:
     void dropStaleGraphs();
     [[nodiscard]] std::unique_ptr<Forward> forward();
     [[nodiscard]] LayerProbe probeInto(Trace &trace, std::int64_t rows);
+    /// The raw logits of the step's last canvas.
+    [[nodiscard]] std::vector<float> lastLogits(const StepShape &shape, std::int64_t rows);
     /// Where they lie: bytes from the start of the layer's pool, and how far it is to the next head.
     struct CachePlace
     {

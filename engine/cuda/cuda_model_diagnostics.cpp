@@ -45,7 +45,23 @@ std::vector<T> CudaModel::toHost(const T *source, std::int64_t count)
 }
 
 template std::vector<float> CudaModel::toHost(const float *, std::int64_t);
+template std::vector<std::uint16_t> CudaModel::toHost(const std::uint16_t *, std::int64_t);
 template std::vector<std::int32_t> CudaModel::toHost(const std::int32_t *, std::int64_t);
+
+std::vector<float> CudaModel::lastLogits(const StepShape &shape, std::int64_t rows)
+{
+    const Activations &a = m_state->activations;
+    // A pass in fp32 has one canvas at a time.
+    const std::int64_t before = m_precision == Precision::Fp32 ? 0 : (shape.sequences - 1) * shape.rowStride;
+    const std::int64_t first = before * m_config.vocabSize;
+    const std::int64_t count = rows * m_config.vocabSize;
+    if (a.logitType == kernels::LogitType::Fp32)
+        return toHost(static_cast<const float *>(a.logits) + first, count);
+    const std::vector<std::uint16_t> halves = toHost(static_cast<const std::uint16_t *>(a.logits) + first, count);
+    std::vector<float> logits(halves.size());
+    std::ranges::transform(halves, logits.begin(), [](std::uint16_t bits) { return fp16ToFloat(bits); });
+    return logits;
+}
 
 LayerProbe CudaModel::probeInto(Trace &trace, std::int64_t rows)
 {

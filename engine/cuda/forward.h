@@ -68,17 +68,16 @@ protected:
     virtual void project(std::int64_t layer, Role role, const StepShape &shape);
     virtual void attend(std::int64_t layer, Role role, const StepShape &shape);
     virtual void feedForward(std::int64_t layer, Role role, const StepShape &shape);
-    /// Logits and results of a canvas, and what the soft embedding needs of them.
-    virtual void head(std::int64_t canvas, const StepShape &shape);
-    /// What is left of it behind the last canvas.
-    virtual void softEmbedding(const StepShape &shape);
+    /// Logits and results of all canvases, and their soft embeddings.
+    virtual void head(const StepShape &shape);
     /// The norm that comes with the last write of x before `layer`.
     [[nodiscard]] virtual kernels::NormOutput nextNorm(std::int64_t layer) const;
 
     // What both ways share.
     void route(std::int64_t layer, const StepShape &shape);
     [[nodiscard]] kernels::EmbedArgs canvasEmbedding(const StepShape &shape) const;
-    [[nodiscard]] kernels::CanvasLogits sample(std::int64_t canvas, const StepShape &shape);
+    /// Samples `count` canvases from `first` on, whose logits lie at the beginning of `logits`.
+    kernels::CanvasLogits sample(std::int64_t first, std::int64_t count, const StepShape &shape);
     [[nodiscard]] float embeddingScale() const noexcept;
     [[nodiscard]] float epsilon() const noexcept { return static_cast<float>(m_parts.config.rmsNormEpsilon); }
     void mark(const char *stage);
@@ -98,7 +97,6 @@ private:
     /// Whether the launch behind a product may run beside it (kernels::DenseGemmArgs::besideNext).
     enum class Next { Afterwards, Beside };
 
-    [[nodiscard]] kernels::SelfConditionArgs conditioning(const StepShape &shape) const;
     [[nodiscard]] kernels::MoeRouteArgs routing(std::int64_t layer, const StepShape &shape) const;
     void experts(std::int64_t layer, const StepShape &shape);
     void gatedMlp(const GatedMlpWeights &weights, const Bf16 *in, std::int64_t rows, Next next);

@@ -184,15 +184,23 @@ void Fp32Forward::experts(std::int64_t layer, const StepShape &shape)
     mark("experts, down");
 }
 
-void Fp32Forward::head(std::int64_t canvas, const StepShape &shape)
+// One canvas at a time: its logits and probabilities are in fp32.
+void Fp32Forward::head(const StepShape &shape)
+{
+    for (std::int64_t canvas = 0; canvas < shape.sequences; ++canvas)
+        headOf(canvas, shape);
+}
+
+void Fp32Forward::headOf(std::int64_t canvas, const StepShape &shape)
 {
     const ModelConfig &config = parts().config;
     const Activations &a = parts().activations;
     const std::int64_t first = canvas * shape.rowStride * config.hiddenSize;
     norm(a.x + first, parts().weights.finalNorm, wide().normed, shape.rowStride);
-    product(wide().normed, parts().weights.embedding, config.hiddenSize, config.vocabSize, a.logits, shape.rowStride);
+    product(wide().normed, parts().weights.embedding, config.hiddenSize, config.vocabSize,
+            static_cast<float *>(a.logits), shape.rowStride);
     mark("head");
-    const kernels::CanvasLogits logits = sample(canvas, shape);
+    const kernels::CanvasLogits logits = sample(canvas, 1, shape);
     launched(kernels::probabilities(logits, wide().probabilities, stream()), "compute probabilities");
     kernels::Fp32GemmArgs soft;
     soft.rows = shape.rowStride;

@@ -21,8 +21,7 @@ protected:
     void project(std::int64_t layer, Role role, const StepShape &shape) override;
     void attend(std::int64_t layer, Role role, const StepShape &shape) override;
     void feedForward(std::int64_t layer, Role role, const StepShape &shape) override;
-    void head(std::int64_t canvas, const StepShape &shape) override;
-    void softEmbedding(const StepShape &) override {} // head() has done it
+    void head(const StepShape &shape) override;
     [[nodiscard]] kernels::NormOutput nextNorm(std::int64_t) const override { return {}; }
 
 private:
@@ -33,6 +32,7 @@ private:
     /// From `normed` to `product`, [rows, hidden].
     void gatedMlp(const GatedMlpWeights &weights, std::int64_t rows);
     void experts(std::int64_t layer, const StepShape &shape);
+    void headOf(std::int64_t canvas, const StepShape &shape);
 };
 
 } // namespace palimpsest::cuda

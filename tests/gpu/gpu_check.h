@@ -5,6 +5,7 @@
 
 #include "kernels/bf16.h"
 
+#include <cuda_fp16.h>
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -137,6 +138,19 @@ private:
 {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     return static_cast<kernels::Bf16>((bits + 0x7FFFU + ((bits >> 16U) & 1U)) >> 16U);
+}
+
+/// IEEE binary16, rounded to nearest.
+[[nodiscard]] inline std::uint16_t toFp16(float value)
+{
+    return static_cast<__half_raw>(__float2half_rn(value)).x;
+}
+
+[[nodiscard]] inline float fromFp16(std::uint16_t bits)
+{
+    __half_raw raw;
+    raw.x = bits;
+    return __half2float(__half(raw));
 }
 
 [[nodiscard]] inline std::vector<float> randomFloats(std::size_t count, std::mt19937 &random, float deviation = 1.0F)

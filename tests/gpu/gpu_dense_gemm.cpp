@@ -152,8 +152,8 @@ void compare(const std::vector<float> &found, const Operands &operands, const Ca
                 what + ": elements were not written");
     }
     // Exact products, sums of n terms in fp32: sqrt(n) 2^-24 at most of the terms' norm. bf16 results add 2^-9 /
-    // sqrt(3).
-    const double bound = epilogue == GemmEpilogue::Float ? 1e-5 : 0x1p-8;
+    // sqrt(3), binary16 2^-12.
+    const double bound = epilogue == GemmEpilogue::Float ? 1e-5 : epilogue == GemmEpilogue::Fp16 ? 0x1p-11 : 0x1p-8;
     requireClose(some, wanted, bound, what);
 }
 
@@ -171,10 +171,26 @@ void run(const Case &shape, GemmEpilogue epilogue, WeightLayout layout, int part
     const std::size_t count = static_cast<std::size_t>(shape.rows) * width;
     DenseGemmArgs args = onDevice.args(epilogue, parts);
     if (epilogue != GemmEpilogue::Float) {
-        const DeviceArray<Bf16> out(count);
+        const DeviceArray<std::uint16_t> out(count);
         args.out = out.data();
         ok(launch(args), what);
-        compare(widened(out.host(what)), operands, shape, epilogue, what);
+        const auto found = out.host(what);
+        std::vector<float> wide(count);
+        std::transform(found.begin(), found.end(), wide.begin(), [&](std::uint16_t bits) {
+            return epilogue == GemmEpilogue::Fp16 ? fromFp16(bits) : fromBf16(bits);
+        });
+        compare(wide, operands, shape, epilogue, what);
+
+        // Fewer rows: the same bits, and those behind stay as they were.
+        const std::int64_t fewer = (shape.rows + 1) / 2;
+        const DeviceArray<std::uint16_t> again(count);
+        args.out = again.data();
+        args.rows = fewer;
+        ok(launch(args), what);
+        auto wanted = found;
+        std::fill(wanted.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(fewer) * width), wanted.end(),
+                  std::uint16_t{0xFFFF});
+        requireSameBits(again.host(what), wanted, what + ", fewer rows");
         return;
     }
     const DeviceArray<float> out(count * static_cast<std::size_t>(parts));
@@ -238,6 +254,12 @@ void refusals()
     });
     refused("parts of a rounded product", [](DenseGemmArgs &args) { args.parts = 2; });
     refused("added parts of a rounded product", [](DenseGemmArgs &args) { args.addParts = true; });
+    refused("active rows of a rounded product",
+            [](DenseGemmArgs &args) { args.activeRows = reinterpret_cast<const std::int32_t *>(args.x); });
+    refused("binary16 of an input-major weight", [](DenseGemmArgs &args) {
+        args.epilogue = GemmEpilogue::Fp16;
+        args.layout = WeightLayout::InputMajor;
+    });
     refused("no weight", [](DenseGemmArgs &args) { args.weight = nullptr; });
     DenseGemmArgs empty = good;
     empty.rows = 0;
@@ -249,6 +271,7 @@ void allOf(const Case &shape, const std::string &variant, const Launch &launch)
     for (const GemmEpilogue epilogue : {GemmEpilogue::Float, GemmEpilogue::HalfWidth})
         for (const WeightLayout layout : {WeightLayout::OutputMajor, WeightLayout::InputMajor})
             run(shape, epilogue, layout, 1, variant, launch);
+    run(shape, GemmEpilogue::Fp16, WeightLayout::OutputMajor, 1, variant, launch);
     if (shape.outputs % 16 == 0)
         run(shape, GemmEpilogue::GatedGelu, WeightLayout::OutputMajor, 1, variant, launch);
     for (const WeightLayout layout : {WeightLayout::OutputMajor, WeightLayout::InputMajor}) {
@@ -307,12 +330,42 @@ void addedPartsAreTheSame(const Case &shape, WeightLayout layout, const std::str
     requireSameBits(together.host(what), wanted, what);
 }
 
+/// What binary16 has no room for becomes its largest finite number.
+void saturates(const std::string &variant, const Launch &launch)
+{
+    constexpr std::int64_t kSize = 8;
+    std::vector<Bf16> x(kSize * kSize);
+    const std::vector<float> rows = {1.0F, -1.0F, 300.0F, -300.0F, 1e30F, -1e30F, 0.0F, 1e-9F};
+    for (std::size_t row = 0; row < rows.size(); ++row)
+        x[row * kSize] = toBf16(rows[row]);
+    const DeviceArray<Bf16> onDevice(x);
+    const DeviceArray<Bf16> weight(std::vector<Bf16>(kSize * kSize, toBf16(512.0F)));
+    const DeviceArray<std::uint16_t> out(kSize * kSize);
+    ok(launch({.rows = kSize,
+               .outputs = kSize,
+               .inputs = kSize,
+               .x = onDevice.data(),
+               .weight = weight.data(),
+               .epilogue = GemmEpilogue::Fp16,
+               .out = out.data()}),
+       variant);
+    const auto found = out.host(variant);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const float exact = fromBf16(x[i / kSize * kSize]) * 512.0F;
+        require(found[i] == toFp16(std::clamp(exact, -65504.0F, 65504.0F)),
+                variant + ", binary16 of " + std::to_string(exact) + ": " + std::to_string(fromFp16(found[i])));
+    }
+}
+
 } // namespace
 
 int main()
 {
     requireDevice();
     refusals();
+    saturates("best", [](const DenseGemmArgs &args) { return kernels::denseGemm(args, nullptr); });
+    saturates("portable",
+              [](const DenseGemmArgs &args) { return kernels::denseGemm(args, GemmVariant::Portable, nullptr); });
     // Tails of every tile: rows of 128 and 256, outputs of 64 and 128, inputs of 32 and 64.
     const std::vector<Case> shapes = {{1, 8, 8},        {17, 48, 40},     {256, 256, 128},   {257, 136, 72},
                                       {64, 320, 192},   {300, 528, 1096}, {100, 2816, 2112}, {256, 4224, 2816},

@@ -7,11 +7,13 @@
 #include "philox_reference.h"
 
 #include <numeric>
+#include <span>
 
 using namespace palimpsest;
 using namespace palimpsest::gpu_check;
 using kernels::Bf16;
 using kernels::DeviceLogitBias;
+using kernels::LogitType;
 using kernels::RowSample;
 using kernels::SampleSettings;
 
@@ -30,37 +32,46 @@ float gumbel(std::uint32_t word)
 
 struct Case
 {
-    std::size_t rows;
+    std::size_t rows; ///< of a canvas
     std::size_t vocabulary;
     float spread; ///< standard deviation of the raw logits
     float peak;   ///< added to one id of every row
     float softcap;
     float temperature;
     std::vector<DeviceLogitBias> bias;
+    std::size_t canvases = 1;
+};
+
+/// The settings of a case's canvas, whose temperature and bias are its own.
+struct Processing
+{
+    float softcap;
+    const SampleSettings &settings;
+    const std::vector<DeviceLogitBias> &bias;
 };
 
 /// The processed logits of a row, in double (with the capped value rounded to float once) and as the CPU has them.
-std::vector<double> processed(const Case &test, const float *logits)
+std::vector<double> processed(const Processing &processing, std::span<const float> logits)
 {
-    std::vector<double> x(test.vocabulary);
+    const auto cap = static_cast<double>(processing.softcap);
+    std::vector<double> x(logits.size());
     for (std::size_t id = 0; id < x.size(); ++id)
-        x[id] = test.softcap > 0.0F ? static_cast<double>(test.softcap) *
-                                          std::tanh(static_cast<double>(logits[id]) / static_cast<double>(test.softcap))
-                                    : static_cast<double>(logits[id]);
-    for (const DeviceLogitBias &bias : test.bias)
+        x[id] = cap > 0.0 ? cap * std::tanh(static_cast<double>(logits[id]) / cap) : static_cast<double>(logits[id]);
+    for (const DeviceLogitBias &bias : processing.bias)
         x[static_cast<std::size_t>(bias.id)] += static_cast<double>(bias.bias);
     for (double &value : x)
-        value /= static_cast<double>(test.temperature);
+        value /= static_cast<double>(processing.settings.temperature);
     return x;
 }
 
-// Ids whose values lie closer than the errors of both can change places: such rows are counted, not compared. The
-// soft-cap's is 9e-6 / temperature; without it a sum with a bias and a quotient are rounded, each to half a last place
-// of at most 32, and what noise is added to once more, to half a last place of at most 128.
-void compareRow(const Case &test, const std::vector<double> &x, std::uint32_t row, const SampleSettings &settings,
-                const RowSample &found, const std::string &what, int &close)
+// Ids whose values lie closer than the errors of both can change places: such rows are counted, not compared. Equal
+// logits cannot. The soft-cap's is 9e-6 / temperature; without it a sum with a bias and a quotient are rounded, each to
+// half a last place of at most 32, and what noise is added to once more, to half a last place of at most 128.
+void compareRow(const Processing &processing, const std::vector<double> &x, std::uint32_t row, const RowSample &found,
+                const std::string &what, int &close)
 {
-    const double slack = test.softcap > 0.0F ? 2e-5 / static_cast<double>(test.temperature) : 5e-6;
+    const SampleSettings &settings = processing.settings;
+    const double slack = processing.softcap > 0.0F ? 2e-5 / static_cast<double>(settings.temperature) : 5e-6;
     std::vector<std::size_t> order(x.size());
     std::iota(order.begin(), order.end(), 0U);
     const std::size_t listed = std::min<std::size_t>(8, order.size());
@@ -82,8 +93,11 @@ void compareRow(const Case &test, const std::vector<double> &x, std::uint32_t ro
         const bool banned = std::isinf(x[order[place]]);
         if (!(std::abs(static_cast<double>(found.alternativeProbabilities[place]) - wanted) <= 1e-4 * wanted + 1e-30))
             fail(what + ": probability " + std::to_string(place));
-        const bool clear = banned || (x[order[place]] - x[order[place + 1]] > slack &&
-                                      (place == 0 || x[order[place - 1]] - x[order[place]] > slack));
+        const auto differ = [&](std::size_t first) {
+            const double distance = x[order[first]] - x[order[first + 1]];
+            return distance > slack || distance == 0.0;
+        };
+        const bool clear = banned || (differ(place) && (place == 0 || differ(place - 1)));
         const std::int32_t id = banned ? 0 : static_cast<std::int32_t>(order[place]);
         if (clear)
             require(found.alternativeIds[place] == id, what + ": alternative " + std::to_string(place));
@@ -117,28 +131,28 @@ void compareRow(const Case &test, const std::vector<double> &x, std::uint32_t ro
 }
 
 // The soft embedding against the softmax in double.
-void compareEmbedding(const Case &test, const std::vector<std::vector<double>> &rows, kernels::CanvasLogits canvas,
-                      bool dense, const std::string &what)
+void compareEmbedding(const Case &test, const std::vector<std::vector<double>> &rows,
+                      const kernels::CanvasLogits &canvas, bool dense, const std::string &what)
 {
     constexpr std::int64_t kHidden = 136;
     const auto table = roundedToBf16(randomFloats(test.vocabulary * static_cast<std::size_t>(kHidden), random()));
     const DeviceArray<Bf16> deviceTable(table);
-    const DeviceArray<float> out(test.rows * static_cast<std::size_t>(kHidden));
+    const DeviceArray<float> out(rows.size() * static_cast<std::size_t>(kHidden));
     const DeviceArray<unsigned char> workspace(static_cast<std::size_t>(kernels::selfConditionWorkspace(
-        static_cast<std::int64_t>(test.rows), static_cast<std::int64_t>(test.vocabulary), kHidden)));
-    const DeviceArray<std::int32_t> count(1);
+        static_cast<std::int64_t>(rows.size()), static_cast<std::int64_t>(test.vocabulary), kHidden)));
+    const DeviceArray<std::int32_t> counts(test.canvases);
     ok(kernels::selfCondition({.canvas = canvas,
                                .hidden = kHidden,
                                .table = deviceTable.data(),
                                .out = out.data(),
                                .workspace = workspace.data(),
-                               .denseRows = count.data()},
+                               .denseRows = counts.data()},
                               nullptr),
        what);
     (void)workspace.host(what + ", workspace");
-    const auto denseRows = count.host(what)[0];
-    require(dense ? denseRows == static_cast<std::int32_t>(test.rows) : denseRows == 0,
-            what + ": " + std::to_string(denseRows) + " dense rows");
+    for (const std::int32_t count : counts.host(what))
+        require(dense ? count == static_cast<std::int32_t>(test.rows) : count == 0,
+                what + ": " + std::to_string(count) + " dense rows");
     std::vector<double> wanted;
     for (const auto &x : rows) {
         const double maximum = *std::max_element(x.begin(), x.end());
@@ -159,47 +173,104 @@ void compareEmbedding(const Case &test, const std::vector<std::vector<double>> &
     requireClose(out.host(what), wanted, dense ? 0x1p-8 : 1e-4, what);
 }
 
-void run(const Case &test, bool dense)
+/// Raw logits in device memory as a type has them.
+class DeviceLogits
 {
-    const std::string what = "sample " + std::to_string(test.rows) + " x " + std::to_string(test.vocabulary) +
-                             " spread " + std::to_string(test.spread) + " peak " + std::to_string(test.peak);
-    auto logits = randomFloats(test.rows * test.vocabulary, random(), test.spread);
-    for (std::size_t row = 0; row < test.rows; ++row)
+public:
+    /// Rounds `logits` to the type.
+    DeviceLogits(std::vector<float> &logits, LogitType type)
+        : m_type(type), m_fp32(type == LogitType::Fp32 ? logits : std::vector<float>{}), m_fp16(halves(logits, type))
+    {
+    }
+    [[nodiscard]] const void *row(std::size_t index, std::size_t vocabulary) const
+    {
+        if (m_type == LogitType::Fp32)
+            return m_fp32.data() + index * vocabulary;
+        return m_fp16.data() + index * vocabulary;
+    }
+
+private:
+    static std::vector<std::uint16_t> halves(std::vector<float> &logits, LogitType type)
+    {
+        std::vector<std::uint16_t> rounded;
+        if (type == LogitType::Fp32)
+            return rounded;
+        for (float &logit : logits) {
+            rounded.push_back(toFp16(logit));
+            logit = fromFp16(rounded.back());
+        }
+        return rounded;
+    }
+
+    LogitType m_type;
+    DeviceArray<float> m_fp32;
+    DeviceArray<std::uint16_t> m_fp16;
+};
+
+std::vector<SampleSettings> settingsOf(const Case &test, const DeviceArray<DeviceLogitBias> &bias)
+{
+    std::vector<SampleSettings> settings;
+    for (std::size_t canvas = 0; canvas < test.canvases; ++canvas)
+        settings.push_back({.temperature = test.temperature * (1.0F + 0.2F * static_cast<float>(canvas)),
+                            .seedLow = static_cast<std::uint32_t>(random()()),
+                            .seedHigh = static_cast<std::uint32_t>(random()()),
+                            .step = 17,
+                            .stream = (static_cast<std::uint32_t>(canvas + 3) << 8U) | 2U,
+                            .biasCount = canvas % 2 == 0 ? static_cast<std::int32_t>(test.bias.size()) : 0,
+                            .bias = bias.data()});
+    return settings;
+}
+
+void run(const Case &test, bool dense, LogitType type)
+{
+    const std::string what = "sample " + std::to_string(test.canvases) + " x " + std::to_string(test.rows) + " x " +
+                             std::to_string(test.vocabulary) + " spread " + std::to_string(test.spread) + " peak " +
+                             std::to_string(test.peak) + (type == LogitType::Fp16 ? " in 16 bits" : "");
+    const std::size_t allRows = test.rows * test.canvases;
+    auto logits = randomFloats(allRows * test.vocabulary, random(), test.spread);
+    for (std::size_t row = 0; row < allRows; ++row)
         logits[row * test.vocabulary + random()() % test.vocabulary] += test.peak;
     const DeviceArray<DeviceLogitBias> bias(test.bias);
-    const SampleSettings settings{.temperature = test.temperature,
-                                  .seedLow = static_cast<std::uint32_t>(random()()),
-                                  .seedHigh = static_cast<std::uint32_t>(random()()),
-                                  .step = 17,
-                                  .stream = (3U << 8U) | 2U,
-                                  .biasCount = static_cast<std::int32_t>(test.bias.size()),
-                                  .bias = bias.data()};
-    const DeviceArray<SampleSettings> deviceSettings(std::vector<SampleSettings>{settings});
-    const DeviceArray<float> deviceLogits(logits);
-    const auto rows = static_cast<std::int64_t>(test.rows);
-    const auto vocabulary = static_cast<std::int64_t>(test.vocabulary);
-    const DeviceArray<unsigned char> workspace(
-        static_cast<std::size_t>(kernels::headSampleWorkspace(rows, vocabulary)));
-    const DeviceArray<RowSample> results(test.rows);
-    const kernels::CanvasLogits canvas{.rows = rows,
-                                       .vocabSize = vocabulary,
-                                       .logits = deviceLogits.data(),
-                                       .softcap = test.softcap,
-                                       .settings = deviceSettings.data(),
-                                       .workspace = workspace.data()};
-    ok(kernels::headSample(canvas, results.data(), nullptr), what);
+    const std::vector<SampleSettings> settings = settingsOf(test, bias);
+    const DeviceArray<SampleSettings> deviceSettings(settings);
+    const DeviceLogits deviceLogits(logits, type);
+    const auto bytes =
+        kernels::headSampleWorkspace(static_cast<std::int64_t>(allRows), static_cast<std::int64_t>(test.vocabulary));
+    const DeviceArray<unsigned char> workspace(static_cast<std::size_t>(bytes));
+    const DeviceArray<RowSample> results(allRows);
+    const auto canvasesFrom = [&](std::size_t first, std::size_t count) {
+        return kernels::CanvasLogits{.rows = static_cast<std::int64_t>(test.rows),
+                                     .canvases = static_cast<std::int64_t>(count),
+                                     .vocabSize = static_cast<std::int64_t>(test.vocabulary),
+                                     .logits = deviceLogits.row(first * test.rows, test.vocabulary),
+                                     .type = type,
+                                     .softcap = test.softcap,
+                                     .settings = deviceSettings.data() + first,
+                                     .workspace = workspace.data()};
+    };
+    const kernels::CanvasLogits all = canvasesFrom(0, test.canvases);
+    ok(kernels::headSample(all, results.data(), nullptr), what);
     const auto found = results.host(what);
     (void)workspace.host(what + ", workspace");
     int close = 0;
-    std::vector<std::vector<double>> all;
-    for (std::size_t row = 0; row < test.rows; ++row) {
-        all.push_back(processed(test, logits.data() + row * test.vocabulary));
-        compareRow(test, all.back(), static_cast<std::uint32_t>(row), settings, found[row],
+    std::vector<std::vector<double>> rows;
+    const std::vector<DeviceLogitBias> none;
+    for (std::size_t row = 0; row < allRows; ++row) {
+        const SampleSettings &own = settings[row / test.rows];
+        const Processing processing{test.softcap, own, own.biasCount > 0 ? test.bias : none};
+        rows.push_back(processed(processing, std::span(logits).subspan(row * test.vocabulary, test.vocabulary)));
+        compareRow(processing, rows.back(), static_cast<std::uint32_t>(row % test.rows), found[row],
                    what + ", row " + std::to_string(row), close);
     }
-    require(close <= static_cast<int>(test.rows * 6 / 4 + 3),
-            what + ": too many close calls: " + std::to_string(close));
-    compareEmbedding(test, all, canvas, dense, what + ", embedding");
+    require(close <= static_cast<int>(allRows * 6 / 4 + 3), what + ": too many close calls: " + std::to_string(close));
+    compareEmbedding(test, rows, all, dense, what + ", embedding");
+    for (std::size_t canvas = 0; test.canvases > 1 && canvas < test.canvases; ++canvas) {
+        const DeviceArray<RowSample> alone(test.rows);
+        ok(kernels::headSample(canvasesFrom(canvas, 1), alone.data(), nullptr), what);
+        const auto first = found.begin() + static_cast<std::ptrdiff_t>(canvas * test.rows);
+        requireSameBits(alone.host(what), {first, first + static_cast<std::ptrdiff_t>(test.rows)},
+                        what + ", canvas " + std::to_string(canvas) + " alone");
+    }
 }
 
 } // namespace
@@ -209,18 +280,30 @@ int main()
     requireDevice();
     constexpr float kBanned = -std::numeric_limits<float>::infinity();
     // Flat rows of many ids take the dense product; small vocabularies and peaks are gathered.
-    run({5, 512, 12.0F, 0.0F, 30.0F, 0.8F, {}}, false);
-    run({3, 768, 2.0F, 40.0F, 0.0F, 0.5F, {}}, false);
-    run({16, 8192, 2.0F, 0.0F, 30.0F, 0.4F, {}}, true);
-    run({17, 8192, 3.0F, 60.0F, 30.0F, 0.4F, {}}, false);
-    run({9, 8192, 3.0F, 0.0F, 0.0F, 0.7F, {{0, kBanned}, {5, 2.0F}, {300, kBanned}, {8191, 1.5F}}}, true);
-    run({2, 8, 1.0F, 0.0F, 30.0F, 1.0F, {{0, kBanned}, {1, kBanned}, {2, kBanned}, {3, kBanned}, {6, kBanned}}}, false);
-    run({1, 1032, 1.0F, 3.0F, 30.0F, 0.4F, {}}, true);
-    run({4, 8456, 2.0F, 0.0F, 30.0F, 0.5F, {}}, true);
-    run({3, 262144, 3.0F, 0.0F, 30.0F, 0.4F, {}}, true);
-    run({3, 262144, 3.0F, 60.0F, 30.0F, 0.4F, {}}, false);
-    // As in the first steps of a canvas: nearly every block holds an id that may win.
-    run({4, 262144, 3.7F, 0.0F, 30.0F, 0.6F, {}}, true);
-    run({3, 262144, 3.7F, 0.0F, 30.0F, 0.6F, {{7, 12.0F}, {70000, kBanned}, {70001, 15.0F}, {262143, 14.0F}}}, true);
+    const std::vector<Case> gathered = {
+        {5, 512, 12.0F, 0.0F, 30.0F, 0.8F, {}},
+        {3, 768, 2.0F, 40.0F, 0.0F, 0.5F, {}},
+        {7, 768, 3.0F, 40.0F, 30.0F, 0.4F, {}, 5},
+        {17, 8192, 3.0F, 60.0F, 30.0F, 0.4F, {}},
+        {2, 8, 1.0F, 0.0F, 30.0F, 1.0F, {{0, kBanned}, {1, kBanned}, {2, kBanned}, {3, kBanned}, {6, kBanned}}},
+        {3, 262144, 3.0F, 60.0F, 30.0F, 0.4F, {}},
+    };
+    const std::vector<Case> dense = {
+        {16, 8192, 2.0F, 0.0F, 30.0F, 0.4F, {}},
+        {9, 8192, 3.0F, 0.0F, 0.0F, 0.7F, {{0, kBanned}, {5, 2.0F}, {300, kBanned}, {8191, 1.5F}}},
+        {9, 8184, 2.0F, 0.0F, 30.0F, 0.5F, {{0, kBanned}, {5, 2.0F}, {300, kBanned}, {8183, 1.5F}}, 3},
+        {1, 1032, 1.0F, 3.0F, 30.0F, 0.4F, {}},
+        {4, 8456, 2.0F, 0.0F, 30.0F, 0.5F, {}},
+        {3, 262144, 3.0F, 0.0F, 30.0F, 0.4F, {}},
+        // As in the first steps of a canvas: nearly every block holds an id that may win.
+        {4, 262144, 3.7F, 0.0F, 30.0F, 0.6F, {}},
+        {3, 262144, 3.7F, 0.0F, 30.0F, 0.6F, {{7, 12.0F}, {70000, kBanned}, {70001, 15.0F}, {262143, 14.0F}}},
+    };
+    for (const LogitType type : {LogitType::Fp32, LogitType::Fp16}) {
+        for (const Case &test : gathered)
+            run(test, false, type);
+        for (const Case &test : dense)
+            run(test, true, type);
+    }
     return finish("head_sample");
 }

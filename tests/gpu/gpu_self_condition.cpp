@@ -5,9 +5,12 @@
 #include "kernels/head_sample.h"
 #include "kernels/self_condition.h"
 
+#include <type_traits>
+
 using namespace palimpsest;
 using namespace palimpsest::gpu_check;
 using kernels::Bf16;
+using kernels::LogitType;
 using kernels::RowSample;
 using kernels::SampleSettings;
 
@@ -21,6 +24,7 @@ struct Batch
     std::int64_t vocabulary;
     std::int64_t hidden;
     std::vector<std::int64_t> dense; ///< rows of each canvas that no few ids carry
+    LogitType type = LogitType::Fp16;
 };
 
 std::string nameOf(const Batch &batch)
@@ -28,7 +32,8 @@ std::string nameOf(const Batch &batch)
     std::string name = "canvases of " + std::to_string(batch.rows) + " rows with";
     for (const std::int64_t dense : batch.dense)
         name += " " + std::to_string(dense);
-    return name + " dense ones, " + std::to_string(batch.vocabulary) + " x " + std::to_string(batch.hidden);
+    return name + " dense ones, " + std::to_string(batch.vocabulary) + " x " + std::to_string(batch.hidden) +
+           (batch.type == LogitType::Fp16 ? " in 16 bits" : "");
 }
 
 /// Device memory filled with one block of random numbers after the other, the same.
@@ -41,6 +46,8 @@ void fillRepeating(const DeviceArray<T> &array, const std::vector<T> &block)
            "fill");
 }
 
+/// Raw logits of all canvases, T being what holds one. The dense rows lie between the others.
+template <typename T>
 class Canvases
 {
 public:
@@ -48,136 +55,170 @@ public:
         : m_batch(batch),
           m_name(nameOf(batch)),
           m_table(static_cast<std::size_t>(batch.vocabulary * batch.hidden)),
-          m_logits(static_cast<std::size_t>(batch.rows * batch.vocabulary)),
-          m_settings(std::vector<SampleSettings>{{.temperature = 0.4F, .seedLow = 3, .step = 2, .stream = 258}}),
-          m_sampleWorkspace(static_cast<std::size_t>(kernels::headSampleWorkspace(batch.rows, batch.vocabulary))),
-          m_samples(static_cast<std::size_t>(batch.rows)),
-          m_random(testSeed())
+          m_logits(static_cast<std::size_t>(allRows() * batch.vocabulary)),
+          m_settings(settings(batch.dense.size())),
+          m_sampleWorkspace(static_cast<std::size_t>(kernels::headSampleWorkspace(allRows(), batch.vocabulary))),
+          m_samples(static_cast<std::size_t>(allRows()))
     {
-        fillRepeating(m_table, roundedToBf16(randomFloats(1U << 18U, m_random)));
-        for (std::size_t canvas = 0; canvas < batch.dense.size(); ++canvas)
-            m_blocks.push_back(randomFloats((1U << 18U) + 8 * 37, m_random, 2.0F)); // rows differ
+        std::mt19937 random(testSeed());
+        fillRepeating(m_table, roundedToBf16(randomFloats(1U << 18U, random)));
+        std::vector<T> block; // rows differ
+        for (const float value : randomFloats((1U << 18U) + 8 * 37, random, 2.0F))
+            block.push_back(bits(value));
+        fillRepeating(m_logits, block);
+        const T peak = bits(60.0F);
+        for (std::int64_t row = 0; row < allRows(); ++row) {
+            const std::int64_t position = row % batch.rows;
+            if ((position * 7 + 3) % batch.rows >= batch.dense[static_cast<std::size_t>(row / batch.rows)])
+                ok(cudaMemcpy(m_logits.data() + row * batch.vocabulary + position * 977 % batch.vocabulary, &peak,
+                              sizeof peak, cudaMemcpyHostToDevice),
+                   "peak");
+        }
     }
 
-    /// All canvases with one product.
-    std::vector<float> together()
+    /// Of `count` canvases from `first` on, with one product; by a graph that is replayed if `captured`.
+    std::vector<float> softEmbeddings(std::size_t first, std::size_t count, bool captured = false)
     {
-        const std::int64_t rows = m_batch.rows * std::ssize(m_batch.dense);
+        const std::int64_t rows = m_batch.rows * static_cast<std::int64_t>(count);
         const DeviceArray<float> out(static_cast<std::size_t>(rows * m_batch.hidden));
-        const DeviceArray<unsigned char> workspace(workspaceBytes(rows));
-        const DeviceArray<std::int32_t> counts(m_batch.dense.size());
-        kernels::SelfConditionArgs args = argsFor(out, workspace);
-        args.batchRows = rows;
-        for (std::size_t canvas = 0; canvas < m_batch.dense.size(); ++canvas) {
-            sample(canvas);
-            args.firstRow = static_cast<std::int64_t>(canvas) * m_batch.rows;
-            args.denseRows = counts.data() + canvas;
-            ok(kernels::selfConditionRows(args, nullptr), m_name);
-        }
-        ok(kernels::selfConditionProduct(args, nullptr), m_name);
+        const DeviceArray<unsigned char> workspace(
+            static_cast<std::size_t>(kernels::selfConditionWorkspace(rows, m_batch.vocabulary, m_batch.hidden)));
+        const DeviceArray<std::int32_t> counts(count);
+        const kernels::CanvasLogits canvases{.rows = m_batch.rows,
+                                             .canvases = static_cast<std::int64_t>(count),
+                                             .vocabSize = m_batch.vocabulary,
+                                             .logits = m_logits.data() + static_cast<std::int64_t>(first) *
+                                                                             m_batch.rows * m_batch.vocabulary,
+                                             .type = m_batch.type,
+                                             .softcap = 30.0F,
+                                             .settings = m_settings.data() + first,
+                                             .workspace = m_sampleWorkspace.data()};
+        const kernels::SelfConditionArgs args{.canvas = canvases,
+                                              .hidden = m_batch.hidden,
+                                              .table = m_table.data(),
+                                              .out = out.data(),
+                                              .workspace = workspace.data(),
+                                              .denseRows = counts.data()};
+        const auto launch = [&](cudaStream_t stream) {
+            ok(kernels::headSample(canvases, m_samples.data(), stream), m_name);
+            ok(kernels::selfCondition(args, stream), m_name);
+        };
+        if (captured)
+            replayTwice(launch);
+        else
+            launch(nullptr);
         (void)workspace.host(m_name + ", workspace");
         const auto found = counts.host(m_name + ", counts");
         for (std::size_t canvas = 0; canvas < found.size(); ++canvas)
-            require(found[canvas] == m_batch.dense[canvas],
-                    m_name + ": " + std::to_string(found[canvas]) + " dense rows in canvas " + std::to_string(canvas));
-        return out.host(m_name);
-    }
-
-    std::vector<float> alone(std::size_t canvas)
-    {
-        const DeviceArray<float> out(static_cast<std::size_t>(m_batch.rows * m_batch.hidden));
-        const DeviceArray<unsigned char> workspace(workspaceBytes(m_batch.rows));
-        sample(canvas);
-        ok(kernels::selfCondition(argsFor(out, workspace), nullptr), m_name);
-        (void)workspace.host(m_name + ", workspace");
+            require(found[canvas] == m_batch.dense[first + canvas], m_name + ": " + std::to_string(found[canvas]) +
+                                                                        " dense rows in canvas " +
+                                                                        std::to_string(first + canvas));
         return out.host(m_name);
     }
 
 private:
-    [[nodiscard]] std::size_t workspaceBytes(std::int64_t rows) const
+    template <typename Launch>
+    static void replayTwice(const Launch &launch)
     {
-        return static_cast<std::size_t>(kernels::selfConditionWorkspace(rows, m_batch.vocabulary, m_batch.hidden));
+        cudaStream_t stream = nullptr;
+        cudaGraph_t graph = nullptr;
+        cudaGraphExec_t exec = nullptr;
+        ok(cudaStreamCreate(&stream), "stream");
+        ok(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "begin capture");
+        launch(stream);
+        ok(cudaStreamEndCapture(stream, &graph), "end capture");
+        ok(cudaGraphInstantiate(&exec, graph, 0), "instantiate");
+        for (int i = 0; i < 2; ++i)
+            ok(cudaGraphLaunch(exec, stream), "replay");
+        ok(cudaStreamSynchronize(stream), "replay");
+        ok(cudaGraphExecDestroy(exec), "graph");
+        ok(cudaGraphDestroy(graph), "graph");
+        ok(cudaStreamDestroy(stream), "stream");
     }
 
-    [[nodiscard]] kernels::CanvasLogits logits() const
+    static T bits(float value)
     {
-        return {.rows = m_batch.rows,
-                .vocabSize = m_batch.vocabulary,
-                .logits = m_logits.data(),
-                .softcap = 30.0F,
-                .settings = m_settings.data(),
-                .workspace = m_sampleWorkspace.data()};
+        if constexpr (std::is_same_v<T, float>)
+            return value;
+        else
+            return toFp16(value);
     }
 
-    [[nodiscard]] kernels::SelfConditionArgs argsFor(const DeviceArray<float> &out,
-                                                     const DeviceArray<unsigned char> &workspace) const
+    static std::vector<SampleSettings> settings(std::size_t count)
     {
-        return {.canvas = logits(),
-                .hidden = m_batch.hidden,
-                .table = m_table.data(),
-                .out = out.data(),
-                .workspace = workspace.data()};
+        std::vector<SampleSettings> made;
+        for (std::uint32_t canvas = 0; canvas < count; ++canvas)
+            made.push_back({.temperature = 0.4F, .seedLow = 3, .step = 2, .stream = canvas << 8U | 2U});
+        return made;
     }
 
-    /// Brings a canvas's logits, as the engine does one after the other. The dense rows lie between the others.
-    void sample(std::size_t canvas)
-    {
-        ok(cudaDeviceSynchronize(), m_name);
-        fillRepeating(m_logits, m_blocks[canvas]);
-        const float peak = 60.0F;
-        for (std::int64_t row = 0; row < m_batch.rows; ++row)
-            if ((row * 7 + 3) % m_batch.rows >= m_batch.dense[canvas])
-                ok(cudaMemcpy(m_logits.data() + row * m_batch.vocabulary + row * 977 % m_batch.vocabulary, &peak, 4,
-                              cudaMemcpyHostToDevice),
-                   "peak");
-        ok(kernels::headSample(logits(), m_samples.data(), nullptr), m_name);
-    }
+    [[nodiscard]] std::int64_t allRows() const { return m_batch.rows * std::ssize(m_batch.dense); }
 
     Batch m_batch;
     std::string m_name;
     DeviceArray<Bf16> m_table;
-    DeviceArray<float> m_logits;
+    DeviceArray<T> m_logits;
     DeviceArray<SampleSettings> m_settings;
     DeviceArray<unsigned char> m_sampleWorkspace;
     DeviceArray<RowSample> m_samples;
-    std::mt19937 m_random;
-    std::vector<std::vector<float>> m_blocks;
 };
 
-void run(const Batch &batch)
+template <typename T>
+void runAs(const Batch &batch)
 {
-    Canvases canvases(batch);
-    const std::vector<float> together = canvases.together();
+    Canvases<T> canvases(batch);
+    const std::vector<float> together = canvases.softEmbeddings(0, batch.dense.size());
     const auto length = static_cast<std::ptrdiff_t>(batch.rows * batch.hidden);
     for (std::size_t canvas = 0; canvas < batch.dense.size(); ++canvas) {
         const auto first = together.begin() + static_cast<std::ptrdiff_t>(canvas) * length;
-        requireSameBits(std::vector<float>(first, first + length), canvases.alone(canvas),
+        requireSameBits(std::vector<float>(first, first + length), canvases.softEmbeddings(canvas, 1),
                         nameOf(batch) + ", canvas " + std::to_string(canvas));
     }
+    requireSameBits(canvases.softEmbeddings(0, batch.dense.size(), true), together, nameOf(batch) + ", captured");
     require(std::ranges::none_of(together, [](float value) { return std::isnan(value); }), nameOf(batch) + ": NaN");
+}
+
+void run(const Batch &batch)
+{
+    if (batch.type == LogitType::Fp32)
+        runAs<float>(batch);
+    else
+        runAs<std::uint16_t>(batch);
 }
 
 void checkRefusals()
 {
     const DeviceArray<float> some(64);
     const DeviceArray<Bf16> table(64);
+    const DeviceArray<SampleSettings> settings(2);
     const DeviceArray<unsigned char> workspace(std::size_t{1} << 16U);
-    const kernels::SelfConditionArgs good{.canvas = {.rows = 2, .vocabSize = 8},
+    const kernels::SelfConditionArgs good{.canvas = {.rows = 2,
+                                                     .vocabSize = 8,
+                                                     .logits = some.data(),
+                                                     .settings = settings.data(),
+                                                     .workspace = workspace.data()},
                                           .hidden = 8,
                                           .table = table.data(),
                                           .out = some.data(),
                                           .workspace = workspace.data()};
-    const auto refused = [&](auto change) {
+    const auto refused = [&](const std::string &what, auto change) {
         kernels::SelfConditionArgs args = good;
         change(args);
-        return kernels::selfConditionProduct(args, nullptr) == cudaErrorInvalidValue;
+        require(kernels::selfConditionRows(args, nullptr) == cudaErrorInvalidValue &&
+                    kernels::selfConditionProduct(args, nullptr) == cudaErrorInvalidValue,
+                "refused: " + what);
     };
-    require(refused([](auto &args) { args.firstRow = 1; }), "a canvas that ends behind its batch");
-    require(refused([](auto &args) { args.batchRows = 1; }), "a canvas larger than its batch");
-    require(refused([](auto &args) { args.firstRow = -1; }), "a canvas that begins before its batch");
-    require(refused([](auto &args) { args.batchRows = 65536; }), "too many rows");
-    require(refused([](auto &args) { args.table = nullptr; }), "no table");
-    require(kernels::selfConditionRows(good, nullptr) == cudaErrorInvalidValue, "no logits");
+    refused("12 ids", [](auto &args) { args.canvas.vocabSize = 12; });
+    refused("12 columns", [](auto &args) { args.hidden = 12; });
+    refused("too many rows", [](auto &args) { args.canvas.rows = 65536; });
+    refused("too many rows of all canvases", [](auto &args) { args.canvas.canvases = 32768; });
+    refused("less than no canvas", [](auto &args) { args.canvas.canvases = -1; });
+    refused("no table", [](auto &args) { args.table = nullptr; });
+    refused("no logits", [](auto &args) { args.canvas.logits = nullptr; });
+    refused("no settings", [](auto &args) { args.canvas.settings = nullptr; });
+    kernels::SelfConditionArgs empty = good;
+    empty.canvas.canvases = 0;
+    require(kernels::selfCondition(empty, nullptr) == cudaSuccess, "no canvases are nothing to do");
 }
 
 } // namespace
@@ -187,11 +228,14 @@ int main()
     requireDevice();
     // A batch's few dense rows have a launch of their own up to 128, as a canvas's alone have.
     run({80, 8192, 136, {37, 0, 80, 1}});
+    run({80, 8192, 136, {37, 0, 80, 1}, LogitType::Fp32});
+    run({33, 8184, 136, {20, 33}}); // a block that is not whole
     run({80, 8192, 136, {64, 0, 64}});
     run({80, 8192, 136, {0, 0, 0}});
     run({160, 8192, 128, {1, 160, 0, 128, 129}});
     run({16, 8192, 8, {0, 3, 16, 5, 0, 0, 16, 1}});
     run({256, 65536, 2816, {5, 256, 0, 130}}); // in six parts
+    run({256, 65536, 2816, {3, 140}, LogitType::Fp32});
     run({256, 65536, 2816, {0, 7, 0, 90}});
     checkRefusals();
     return finish("self_condition of several canvases");

@@ -34,7 +34,7 @@ const Product kProducts[] = {
     {"o full", 2816, 8192, GemmEpilogue::Float, WeightLayout::OutputMajor, 5},
     {"gate up", 4224, 2816, GemmEpilogue::GatedGelu, WeightLayout::OutputMajor, 31},
     {"down", 2816, 2112, GemmEpilogue::Float, WeightLayout::OutputMajor, 31},
-    {"head", 262144, 2816, GemmEpilogue::Float, WeightLayout::OutputMajor, 1},
+    {"head", 262144, 2816, GemmEpilogue::Fp16, WeightLayout::OutputMajor, 1},
     {"soft embedding", 2816, 262144, GemmEpilogue::Float, WeightLayout::InputMajor, 1},
 };
 

@@ -5,6 +5,9 @@
 #include "kernels/head_sample.h"
 #include "kernels/self_condition.h"
 
+#include <cstring>
+#include <type_traits>
+
 using namespace palimpsest;
 using namespace palimpsest::gpu_bench;
 using gpu_check::DeviceArray;
@@ -18,78 +21,87 @@ constexpr std::int64_t kHidden = 2816;
 constexpr std::int64_t kVocabulary = 262144;
 constexpr std::int64_t kMostCanvases = 4;
 
+/// T: what holds a logit.
+template <typename T>
 class Head
 {
 public:
     Head()
         : m_table(randomBf16(static_cast<std::size_t>(kVocabulary * kHidden), 0.02F)),
-          m_settings(std::vector<kernels::SampleSettings>{{.temperature = 0.6F, .seedLow = 1, .step = 3, .stream = 2}}),
-          m_workspace(static_cast<std::size_t>(kernels::headSampleWorkspace(kRows, kVocabulary))),
+          m_settings(std::vector<kernels::SampleSettings>(kMostCanvases,
+                                                          {.temperature = 0.6F, .seedLow = 1, .step = 3, .stream = 2})),
+          m_workspace(static_cast<std::size_t>(kernels::headSampleWorkspace(kMostCanvases * kRows, kVocabulary))),
           m_softWorkspace(
               static_cast<std::size_t>(kernels::selfConditionWorkspace(kMostCanvases * kRows, kVocabulary, kHidden))),
-          m_results(kRows),
+          m_results(kMostCanvases * kRows),
           m_soft(static_cast<std::size_t>(kMostCanvases * kRows * kHidden)),
-          m_dense(1),
-          m_logits(static_cast<std::size_t>(kRows * kVocabulary))
+          m_dense(kMostCanvases),
+          m_logits(static_cast<std::size_t>(kMostCanvases * kRows * kVocabulary))
     {
     }
 
-    /// In all rows but the first `dense` one id stands out.
+    /// In all rows of a canvas but the first `dense` one id stands out.
     void setLogits(float spread, std::int64_t dense)
     {
         std::mt19937 random(2);
-        const auto block = gpu_check::randomFloats(1U << 20U, random, spread);
+        std::vector<T> block;
+        for (const float value : gpu_check::randomFloats(1U << 20U, random, spread))
+            block.push_back(bits(value));
         for (std::size_t start = 0; start < m_logits.count(); start += block.size())
-            gpu_check::ok(cudaMemcpy(m_logits.data() + start, block.data(), block.size() * 4, cudaMemcpyHostToDevice),
-                          "logits");
-        const float peak = 40.0F;
-        for (std::int64_t row = dense; row < kRows; ++row)
-            gpu_check::ok(cudaMemcpy(m_logits.data() + row * kVocabulary + row * 977, &peak, 4, cudaMemcpyHostToDevice),
-                          "peak");
+            gpu_check::ok(
+                cudaMemcpy(m_logits.data() + start, block.data(), block.size() * sizeof(T), cudaMemcpyHostToDevice),
+                "logits");
+        const T peak = bits(40.0F);
+        for (std::int64_t row = 0; row < kMostCanvases * kRows; ++row)
+            if (row % kRows >= dense)
+                gpu_check::ok(cudaMemcpy(m_logits.data() + row * kVocabulary + row % kRows * 977, &peak, sizeof peak,
+                                         cudaMemcpyHostToDevice),
+                              "peak");
     }
 
-    double sampleTime()
+    double sampleTime(std::int64_t canvases)
     {
-        return microsecondsEach(
-            5, [&](int, cudaStream_t stream) { return kernels::headSample(canvas(), m_results.data(), stream); });
-    }
-
-    double conditionTime()
-    {
-        return microsecondsEach(3,
-                                [&](int, cudaStream_t stream) { return kernels::selfCondition(condition(), stream); });
-    }
-
-    /// Canvases with these logits each, and one product.
-    double batchTime(std::int64_t canvases)
-    {
-        kernels::SelfConditionArgs args = condition();
-        args.batchRows = canvases * kRows;
         return microsecondsEach(3, [&](int, cudaStream_t stream) {
-            cudaError_t status = cudaSuccess;
-            for (std::int64_t i = 0; i < canvases && status == cudaSuccess; ++i) {
-                args.firstRow = i * kRows;
-                status = kernels::selfConditionRows(args, stream);
-            }
-            return status == cudaSuccess ? kernels::selfConditionProduct(args, stream) : status;
+            return kernels::headSample(logits(canvases), m_results.data(), stream);
         });
     }
+
+    /// Of gathering and weights alone, and of all, behind a sampler that leaves what they read.
+    double rowsTime(std::int64_t canvases) { return timeBehindSampler(canvases, kernels::selfConditionRows); }
+    double conditionTime(std::int64_t canvases) { return timeBehindSampler(canvases, kernels::selfCondition); }
 
     [[nodiscard]] std::int32_t denseRows() const { return m_dense.host("dense rows")[0]; }
 
 private:
-    [[nodiscard]] kernels::CanvasLogits canvas() const
+    using Condition = cudaError_t (*)(const kernels::SelfConditionArgs &, cudaStream_t);
+
+    double timeBehindSampler(std::int64_t canvases, Condition call)
+    {
+        gpu_check::ok(kernels::headSample(logits(canvases), m_results.data(), nullptr), "sample");
+        gpu_check::ok(cudaDeviceSynchronize(), "sample");
+        return microsecondsEach(3, [&](int, cudaStream_t stream) { return call(condition(canvases), stream); });
+    }
+    static T bits(float value)
+    {
+        if constexpr (kType == kernels::LogitType::Fp32)
+            return value;
+        else
+            return gpu_check::toFp16(value);
+    }
+    [[nodiscard]] kernels::CanvasLogits logits(std::int64_t canvases) const
     {
         return {.rows = kRows,
+                .canvases = canvases,
                 .vocabSize = kVocabulary,
                 .logits = m_logits.data(),
+                .type = kType,
                 .softcap = 30.0F,
                 .settings = m_settings.data(),
                 .workspace = m_workspace.data()};
     }
-    [[nodiscard]] kernels::SelfConditionArgs condition() const
+    [[nodiscard]] kernels::SelfConditionArgs condition(std::int64_t canvases) const
     {
-        return {.canvas = canvas(),
+        return {.canvas = logits(canvases),
                 .hidden = kHidden,
                 .table = m_table->data(),
                 .out = m_soft.data(),
@@ -97,6 +109,7 @@ private:
                 .denseRows = m_dense.data()};
     }
 
+    static constexpr auto kType = std::is_same_v<T, float> ? kernels::LogitType::Fp32 : kernels::LogitType::Fp16;
     std::unique_ptr<DeviceArray<Bf16>> m_table;
     DeviceArray<kernels::SampleSettings> m_settings;
     DeviceArray<unsigned char> m_workspace;
@@ -104,27 +117,37 @@ private:
     DeviceArray<kernels::RowSample> m_results;
     DeviceArray<float> m_soft;
     DeviceArray<std::int32_t> m_dense;
-    DeviceArray<float> m_logits;
+    DeviceArray<T> m_logits;
 };
+
+template <typename T>
+void measure(const std::vector<std::int64_t> &denseRows)
+{
+    Head<T> head;
+    for (const float spread : {1.0F, 3.7F}) { // flat, and as in a model's first steps
+        head.setLogits(spread, kRows);
+        std::printf("logits of %zu bits, deviation %.1f: headSample %.1f us, of four canvases %.1f\n", sizeof(T) * 8,
+                    static_cast<double>(spread), head.sampleTime(1), head.sampleTime(4));
+    }
+    for (const std::int64_t dense : denseRows) {
+        head.setLogits(3.7F, dense);
+        const double rows = head.rowsTime(1);
+        std::printf("%d rows of 256 dense: headSample %.1f us, four %.1f; selfConditionRows %.1f, four %.1f; "
+                    "selfCondition %.1f, two %.1f, four %.1f\n",
+                    head.denseRows(), head.sampleTime(1), head.sampleTime(4), rows, head.rowsTime(4),
+                    head.conditionTime(1), head.conditionTime(2), head.conditionTime(4));
+    }
+}
 
 } // namespace
 
-int main()
+/// Argument: "sustained" to repeat each call for a while and print its energy.
+int main(int count, char **arguments)
 {
     gpu_check::requireDevice();
     printCard();
-    Head head;
-    for (const float spread : {1.0F, 3.7F}) { // flat, and as in a model's first steps
-        head.setLogits(spread, kRows);
-        std::printf("logits of deviation %.1f: headSample %.1f us\n", static_cast<double>(spread), head.sampleTime());
-    }
-    for (const std::int64_t dense : {0, 1, 16, 128, 129, 256}) {
-        head.setLogits(3.7F, dense);
-        const double sample = head.sampleTime();
-        const double one = head.conditionTime();
-        std::printf("%d rows of 256 dense: headSample %.1f us, selfCondition %.1f us, of two canvases %.1f, of four "
-                    "%.1f\n",
-                    head.denseRows(), sample, one, head.batchTime(2), head.batchTime(4));
-    }
+    printsSustained() = count > 1 && std::strcmp(arguments[1], "sustained") == 0;
+    measure<std::uint16_t>({0, 1, 16, 128, 129, 256});
+    measure<float>({0, 256});
     return 0;
 }
