@@ -192,8 +192,9 @@ __device__ Shared<Shape> prepareShared(const AttentionMaps &maps, int cluster)
         }
         if constexpr (Shape::kWide)
             for (int stage = 0; stage < Shape::kWeightStages; ++stage) {
-                ptx::barrierInit(shared.barrier(1 + 2 * Shape::kSlots + stage), 128);                      // full
-                ptx::barrierInit(shared.barrier(1 + 2 * Shape::kSlots + Shape::kWeightStages + stage), 2); // empty
+                ptx::barrierInit(shared.barrier(1 + 2 * Shape::kSlots + stage), 128); // full
+                ptx::barrierInit(shared.barrier(1 + 2 * Shape::kSlots + Shape::kWeightStages + stage),
+                                 2 * 128); // empty
             }
         ptx::barrierInitFence();
     } else if (threadIdx.x == 32) {

@@ -196,8 +196,7 @@ struct WideValues
             ptx::wgmmaWait<0>();
             ptx::settle(output.sums);
             m_shared.release(m_values.slot);
-            if (threadIdx.x % 128 == 0)
-                ptx::barrierArrive(m_stage.empty(m_shared));
+            ptx::barrierArrive(m_stage.empty(m_shared)); // every thread has read its factors
             m_stage.advance();
             m_values.advance(page + 2 < pages ? kQuarters + 2 : 2); // over the keys; no more come before the last
         }

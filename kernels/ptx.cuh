@@ -134,10 +134,20 @@ __device__ __forceinline__ float loadShared(std::uint32_t address)
     return value;
 }
 
-/// A barrier (1 to 15; 0 is __syncthreads()) for `threads` of the block's threads, whole warps.
+/// Adds and returns what was there; orders what the block's other threads wrote and read around it (behind a barrier)
+/// for the whole device.
+__device__ __forceinline__ unsigned addAcquireRelease(unsigned *target, unsigned value)
+{
+    unsigned before;
+    asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], %2;" : "=r"(before) : "l"(target), "r"(value) : "memory");
+    return before;
+}
+
+/// A barrier (1 to 15; 0 is __syncthreads()) for `threads` of the block's threads, whole warps. Not bar.sync, which is
+/// for threads that all come to the same instruction: warps with different tasks meet here.
 __device__ __forceinline__ void namedBarrier(int barrier, int threads)
 {
-    asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+    asm volatile("barrier.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
 
 /// Copies 16 bytes to shared memory in the background; with `valid` false nothing is read and zeros are written.
