@@ -6,6 +6,7 @@
 #include "kernels/launch.h"
 #include "kernels/moe_route_choose.cuh"
 #include "kernels/moe_route_logits.cuh"
+#include "kernels/moe_route_logits_many.cuh"
 
 #include <algorithm>
 
@@ -29,14 +30,24 @@ bool isAllowed(const MoeRouteArgs &args)
            args.slots != nullptr;
 }
 
+/// Chips of 8.6, 8.9 and 12.x have 99 KiB for a block: there it is always small ones.
+cudaError_t hasRoomForMany(bool &has)
+{
+    int device = 0;
+    int bytes = 0;
+    cudaError_t status = cudaGetDevice(&device);
+    if (status == cudaSuccess)
+        status = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    has = static_cast<std::size_t>(bytes) >= sizeof(SliceOperands);
+    return status;
+}
+
 } // namespace
 
 std::int64_t moeRouteWorkspaceBytes(std::int64_t tokens, std::int64_t hidden, std::int64_t experts) noexcept
 {
-    // The most for this many tokens or fewer: just below kManyTokens there are more parts than above.
-    const std::int64_t split = tokens < kManyTokens ? tokens : kManyTokens - 1;
-    const std::int64_t rows = split * sliceCount(hidden) > tokens ? split * sliceCount(hidden) : tokens;
-    return kCounterBytes + 2 * countBytes(tokens) + rows * (experts + 1) * static_cast<std::int64_t>(sizeof(float));
+    const std::int64_t floats = squareCount(tokens, hidden) + sliceCount(hidden) * tokens * experts;
+    return kCounterBytes + 2 * countBytes(tokens) + floats * static_cast<std::int64_t>(sizeof(float));
 }
 
 cudaError_t moeRouteLogits(const MoeRouteArgs &args, cudaStream_t stream)
@@ -45,25 +56,25 @@ cudaError_t moeRouteLogits(const MoeRouteArgs &args, cudaStream_t stream)
         return cudaErrorInvalidValue;
     if (args.tokens == 0)
         return cudaSuccess;
-    const std::int64_t parts = partCount(args.tokens, args.hidden);
-    const std::int64_t tokenTiles = (args.tokens + kTileTokens - 1) / kTileTokens;
+    const std::int64_t slices = sliceCount(args.hidden);
     const std::int64_t expertTiles = (args.experts + kTileExperts - 1) / kTileExperts;
-    const std::int64_t sharing =
-        tokenTiles * expertTiles <= kFewTiles ? std::min(parts, kFewBlocks / (tokenTiles * expertTiles)) : parts;
-    const std::int64_t tilesOfBlock =
-        parts == 1 ? 1 : (tokenTiles * expertTiles * sharing + kManyBlocks - 1) / kManyBlocks;
-    const LaunchShape shape{.grid = dim3(static_cast<unsigned>((tokenTiles + tilesOfBlock - 1) / tilesOfBlock),
-                                         static_cast<unsigned>(sharing), static_cast<unsigned>(expertTiles)),
-                            .threads = kProjectWarps * 32,
-                            .sharedBytes = sizeof(ProjectSums)};
-    // Two blocks a multiprocessor where there are many; with one, more registers keep more loads under way.
-    const auto kernel = tilesOfBlock > 1 ? projectKernel<2> : projectKernel<1>;
-    const cudaError_t status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                    static_cast<int>(sizeof(ProjectSums)));
+    const std::int64_t tiles = (args.tokens + kTileTokens - 1) / kTileTokens;
+    bool isMany = false;
+    cudaError_t status = hasRoomForMany(isMany);
     if (status != cudaSuccess)
         return status;
-    return launchDependent(kernel, shape, stream, args, workspaceOf(args, parts), static_cast<int>(parts),
-                           static_cast<int>(tilesOfBlock));
+    isMany = isMany && tiles * expertTiles * slices > kMostSmallBlocks;
+    const std::int64_t groups = isMany ? (args.tokens + kManyTokens - 1) / kManyTokens : tiles;
+    const std::int64_t sharing =
+        !isMany && tiles * expertTiles <= kFewTiles ? std::min(slices, kFewBlocks / (tiles * expertTiles)) : slices;
+    const LaunchShape shape{
+        .grid = dim3(static_cast<unsigned>(groups), static_cast<unsigned>(sharing), static_cast<unsigned>(expertTiles)),
+        .threads = static_cast<unsigned>(isMany ? kManyWarps : kProjectWarps) * 32,
+        .sharedBytes = isMany ? sizeof(SliceOperands) : sizeof(ProjectSums)};
+    const auto kernel = isMany ? projectManyKernel : projectKernel;
+    status =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shape.sharedBytes));
+    return status == cudaSuccess ? launchDependent(kernel, shape, stream, args, workspaceOf(args)) : status;
 }
 
 cudaError_t moeRouteChoose(const MoeRouteArgs &args, cudaStream_t stream)
@@ -73,15 +84,14 @@ cudaError_t moeRouteChoose(const MoeRouteArgs &args, cudaStream_t stream)
                                stream);
     if (!isAllowed(args))
         return cudaErrorInvalidValue;
-    const auto parts = static_cast<int>(partCount(args.tokens, args.hidden));
-    const Workspace workspace = workspaceOf(args, parts);
+    const Workspace workspace = workspaceOf(args);
     const LaunchShape shape{.grid = dim3(static_cast<unsigned>((args.tokens + kChooseWarps - 1) / kChooseWarps)),
                             .threads = kChooseThreads};
     if (args.experts <= 32)
-        return launchDependent(chooseKernel<1>, shape, stream, args, workspace, parts);
+        return launchDependent(chooseKernel<1>, shape, stream, args, workspace);
     if (args.experts <= 128)
-        return launchDependent(chooseKernel<4>, shape, stream, args, workspace, parts);
-    return launchDependent(chooseKernel<8>, shape, stream, args, workspace, parts);
+        return launchDependent(chooseKernel<4>, shape, stream, args, workspace);
+    return launchDependent(chooseKernel<8>, shape, stream, args, workspace);
 }
 
 cudaError_t moeRoute(const MoeRouteArgs &args, cudaStream_t stream)

@@ -13,39 +13,57 @@
 /// The second launch of moeRoute(): each token's experts, and the slots in order of their experts.
 namespace palimpsest::kernels::route {
 
+/// Some slices' logits of one token, expert = lane + 32 i.
+template <int kExpertsPerLane>
+struct LogitParts
+{
+    static constexpr int kAtOnce = 12; // the latency of their loads is what this takes
+    float values[kAtOnce][kExpertsPerLane];
+
+    __device__ LogitParts(const MoeRouteArgs &args, const Workspace &workspace, std::int64_t token, int first, int lane)
+    {
+        const auto slices = static_cast<int>(sliceCount(args.hidden));
+        const float *logits = workspace.logits + (first * args.tokens + token) * args.experts + lane;
+#pragma unroll
+        for (int slice = 0; slice < kAtOnce; ++slice) {
+#pragma unroll
+            for (int i = 0; i < kExpertsPerLane; ++i)
+                values[slice][i] = first + slice < slices && lane + 32 * i < args.experts ? logits[32 * i] : 0.0F;
+            logits += args.tokens * args.experts;
+        }
+    }
+
+    __device__ void addTo(float (&sums)[kExpertsPerLane]) const
+    {
+#pragma unroll
+        for (int slice = 0; slice < kAtOnce; ++slice)
+#pragma unroll
+            for (int i = 0; i < kExpertsPerLane; ++i)
+                sums[i] += values[slice][i];
+    }
+};
+
 /// Softmax over one token's logits, expert = lane + 32 i; beyond the last expert the probability is -1.
 template <int kExpertsPerLane>
 __device__ void probabilitiesOf(float (&values)[kExpertsPerLane], const MoeRouteArgs &args, const Workspace &workspace,
-                                int parts, std::int64_t token, int lane)
+                                std::int64_t token, int lane)
 {
+    using Parts = LogitParts<kExpertsPerLane>;
+    const auto slices = static_cast<int>(sliceCount(args.hidden));
+    const Parts firstParts(args, workspace, token, 0, lane); // under way while the squares are added
     float squares = 0.0F;
-    for (int first = 0; first < parts; first += 32) {
+    for (int first = 0; first < slices; first += 32) {
         const int mine = first + lane;
-        const float part = mine < parts ? workspace.squares[mine * args.tokens + token] : 0.0F;
-        for (int i = 0; i < min(32, parts - first); ++i)
+        const float part = mine < slices ? workspace.squares[mine * args.tokens + token] : 0.0F;
+        for (int i = 0; i < min(32, slices - first); ++i)
             squares += __shfl_sync(kWholeWarp, part, i);
     }
 #pragma unroll
     for (float &value : values)
         value = 0.0F;
-    const float *logits = workspace.logits + token * args.experts + lane;
-    const std::int64_t partStride = args.tokens * args.experts;
-    constexpr int kPartsAtOnce = 12; // the latency of their loads is what this takes
-    for (int first = 0; first < parts; first += kPartsAtOnce) {
-        float loaded[kPartsAtOnce][kExpertsPerLane];
-#pragma unroll
-        for (int part = 0; part < kPartsAtOnce; ++part)
-#pragma unroll
-            for (int i = 0; i < kExpertsPerLane; ++i)
-                loaded[part][i] = first + part < parts && lane + 32 * i < args.experts
-                                      ? logits[(first + part) * partStride + 32 * i]
-                                      : 0.0F;
-#pragma unroll
-        for (int part = 0; part < kPartsAtOnce; ++part)
-#pragma unroll
-            for (int i = 0; i < kExpertsPerLane; ++i)
-                values[i] += loaded[part][i];
-    }
+    firstParts.addTo(values);
+    for (int first = Parts::kAtOnce; first < slices; first += Parts::kAtOnce)
+        Parts(args, workspace, token, first, lane).addTo(values);
     const auto hidden = static_cast<float>(args.hidden);
     const float factor = 1.0F / sqrtf(squares / hidden + args.epsilon) / sqrtf(hidden);
     float largest = -INFINITY;
@@ -93,11 +111,11 @@ __device__ void takeLargest(float (&values)[kExpertsPerLane], int lane, float &p
 
 /// The whole warp; lane j gets choice j, the others keep what is in `chosen`.
 template <int kExpertsPerLane>
-__device__ void chooseExperts(const MoeRouteArgs &args, const Workspace &workspace, int parts, std::int64_t token,
-                              int lane, std::int32_t &chosen)
+__device__ void chooseExperts(const MoeRouteArgs &args, const Workspace &workspace, std::int64_t token, int lane,
+                              std::int32_t &chosen)
 {
     float values[kExpertsPerLane];
-    probabilitiesOf<kExpertsPerLane>(values, args, workspace, parts, token, lane);
+    probabilitiesOf<kExpertsPerLane>(values, args, workspace, token, lane);
     const auto choices = static_cast<int>(args.slotsPerToken);
     float total = 0.0F;
     float mine = 0.0F;
@@ -119,45 +137,59 @@ __device__ void chooseExperts(const MoeRouteArgs &args, const Workspace &workspa
     }
 }
 
-/// A block's own choices, in order of their slots, and how many there are of each expert.
+/// A block's own choices, in order of their slots, and how many there are of each expert in every 32 of them.
 struct BlockChoices
 {
+    static constexpr int kWarps = kBlockSlots / 32;
     std::int32_t experts[kBlockSlots];
-    unsigned counts[kMostRoutedExperts];
+    std::uint8_t counts[kWarps][kMostRoutedExperts];
+
+    __device__ void clear()
+    {
+        for (int i = static_cast<int>(threadIdx.x); i < kWarps * kMostRoutedExperts / 16; i += kChooseThreads)
+            reinterpret_cast<uint4 *>(counts)[i] = make_uint4(0, 0, 0, 0);
+    }
 };
 
 /// What the last block sorts with.
 struct SortState
 {
-    std::uint16_t before[kBlocksAtOnce][kMostRoutedExperts]; // counts, then the slots of an expert in earlier blocks
-    std::int32_t next[kMostRoutedExperts];                   // where the slots of the next blocks go
+    // [blocks][experts]: counts, then how many slots of an expert are in earlier blocks
+    std::uint16_t before[kBlocksAtOnce * kMostRoutedExperts];
+    std::int32_t next[kMostRoutedExperts]; // where the slots of the next blocks go
     std::int32_t warpTotals[kChooseWarps];
 };
 
-/// Leaves this block's counts and ranks for the last block. Counting by atomics is exact in any order.
+/// Leaves this block's counts and ranks for the last block; all threads.
 __device__ inline void countChoices(const MoeRouteArgs &args, const Workspace &workspace, BlockChoices &choices)
 {
     const auto thread = static_cast<int>(threadIdx.x);
     const auto experts = static_cast<int>(args.experts);
+    const int warp = thread / 32;
     const std::int64_t firstSlot = static_cast<std::int64_t>(blockIdx.x) * kChooseWarps * args.slotsPerToken;
     const std::int64_t left = args.tokens * args.slotsPerToken - firstSlot;
     const auto slots = static_cast<int>(min(left, static_cast<std::int64_t>(kChooseWarps) * args.slotsPerToken));
-    if (thread < slots) {
-        const int expert = choices.experts[thread];
-        int rank = 0;
-#pragma unroll 8
-        for (int other = 0; other < thread; ++other)
-            rank += choices.experts[other] == expert ? 1 : 0;
-        workspace.ranks[firstSlot + thread] = static_cast<std::uint16_t>(rank);
-        atomicAdd(&choices.counts[expert], 1U);
-    }
+    const int expert = thread < slots ? choices.experts[thread] : -1;
+    const unsigned same = __match_any_sync(kWholeWarp, expert);
+    int rank = __popc(same & ((1U << static_cast<unsigned>(thread % 32)) - 1U));
+    if (expert >= 0 && rank == 0)
+        choices.counts[warp][expert] = static_cast<std::uint8_t>(__popc(same));
     __syncthreads();
-    for (int expert = thread; expert < experts; expert += kChooseThreads)
-        workspace.counts[static_cast<std::int64_t>(blockIdx.x) * experts + expert] =
-            static_cast<std::uint16_t>(choices.counts[expert]);
+    if (expert >= 0) {
+        for (int earlier = 0; earlier < warp; ++earlier)
+            rank += choices.counts[earlier][expert];
+        workspace.ranks[firstSlot + thread] = static_cast<std::uint16_t>(rank);
+    }
+    for (int counted = thread; counted < experts; counted += kChooseThreads) {
+        int count = 0;
+#pragma unroll
+        for (const auto &ofWarp : choices.counts)
+            count += ofWarp[counted];
+        workspace.counts[static_cast<std::int64_t>(blockIdx.x) * experts + counted] = static_cast<std::uint16_t>(count);
+    }
 }
 
-/// Sum over all blocks of the counts of this thread's expert; other blocks wrote them: past the first-level cache.
+/// Sum over all blocks of the counts of an expert; other blocks wrote them: past the first-level cache.
 __device__ inline int countOf(const MoeRouteArgs &args, const Workspace &workspace, int expert)
 {
     int total = 0;
@@ -167,23 +199,17 @@ __device__ inline int countOf(const MoeRouteArgs &args, const Workspace &workspa
     return total;
 }
 
-/// Where each expert's slots begin; all threads, experts <= threads.
-__device__ inline void placeExperts(const MoeRouteArgs &args, const Workspace &workspace, SortState &state)
+/// Where each expert's slots begin; all threads, experts <= threads, `total` of the thread's expert.
+__device__ inline void placeExperts(const MoeRouteArgs &args, SortState &state, int total)
 {
     const auto thread = static_cast<int>(threadIdx.x);
     const auto experts = static_cast<int>(args.experts);
     const int warp = thread / 32;
-    const int lane = thread % 32;
-    const int total = thread < experts ? countOf(args, workspace, thread) : 0;
-    int sum = total;
-    for (int distance = 1; distance < 32; distance *= 2) {
-        const int other = __shfl_up_sync(kWholeWarp, sum, distance);
-        sum += lane >= distance ? other : 0;
-    }
-    if (lane == 31)
-        state.warpTotals[warp] = sum;
+    const int inclusive = warpPrefix(total);
+    if (thread % 32 == 31)
+        state.warpTotals[warp] = inclusive;
     __syncthreads();
-    int place = sum - total;
+    int place = inclusive - total;
     for (int w = 0; w < warp; ++w)
         place += state.warpTotals[w];
     if (thread < experts) {
@@ -194,6 +220,61 @@ __device__ inline void placeExperts(const MoeRouteArgs &args, const Workspace &w
     }
 }
 
+/// Some of the slots to be placed, kPerThread a thread: loads first, so that one latency is waited for.
+struct SlotBatch
+{
+    static constexpr int kPerThread = 16;
+    static constexpr int kSlots = kPerThread * kChooseThreads;
+    std::int32_t experts[kPerThread];
+    int ranks[kPerThread];
+
+    __device__ void load(const MoeRouteArgs &args, const Workspace &workspace, std::int64_t firstSlot, int count)
+    {
+#pragma unroll
+        for (int k = 0; k < kPerThread; ++k) {
+            const int i = static_cast<int>(threadIdx.x) + k * kChooseThreads;
+            experts[k] = i < count ? __ldcg(args.expertIds + firstSlot + i) : -1;
+            ranks[k] = i < count ? __ldcg(workspace.ranks + firstSlot + i) : 0;
+        }
+    }
+
+    /// `firstOfChunk`: the first of these slots among those of the blocks that `state` counts.
+    __device__ void place(const MoeRouteArgs &args, const SortState &state, std::int64_t firstSlot,
+                          int firstOfChunk) const
+    {
+        const auto slotsOfBlock = static_cast<unsigned>(args.slotsPerToken) * kChooseWarps;
+#pragma unroll
+        for (int k = 0; k < kPerThread; ++k) {
+            if (experts[k] < 0)
+                continue;
+            const auto i = threadIdx.x + static_cast<unsigned>(k * kChooseThreads);
+            const unsigned block = (static_cast<unsigned>(firstOfChunk) + i) / slotsOfBlock;
+            const int before = state.before[block * static_cast<unsigned>(args.experts) + experts[k]];
+            args.slots[state.next[experts[k]] + before + ranks[k]] = static_cast<std::int32_t>(firstSlot + i);
+        }
+    }
+};
+
+/// Turns an expert's counts in some blocks into those of the blocks before each; returns their sum.
+__device__ inline int scanBlocks(SortState &state, int blocks, int experts, int expert)
+{
+    constexpr int kAtOnce = 16;
+    int sum = 0;
+    for (int first = 0; first < blocks; first += kAtOnce) {
+        int counts[kAtOnce];
+#pragma unroll
+        for (int i = 0; i < kAtOnce; ++i)
+            counts[i] = first + i < blocks ? state.before[(first + i) * experts + expert] : 0;
+#pragma unroll
+        for (int i = 0; i < kAtOnce; ++i) {
+            if (first + i < blocks)
+                state.before[(first + i) * experts + expert] = static_cast<std::uint16_t>(sum);
+            sum += counts[i];
+        }
+    }
+    return sum;
+}
+
 /// Stable counting sort of the slots by expert; one block, some blocks' slots at a time.
 __device__ inline void sortSlots(const MoeRouteArgs &args, const Workspace &workspace, SortState &state)
 {
@@ -201,32 +282,27 @@ __device__ inline void sortSlots(const MoeRouteArgs &args, const Workspace &work
     const auto experts = static_cast<int>(args.experts);
     const auto slotsOfBlock = static_cast<int>(args.slotsPerToken) * kChooseWarps;
     const std::int64_t slots = args.tokens * args.slotsPerToken;
-    placeExperts(args, workspace, state);
-    for (int firstBlock = 0; firstBlock < static_cast<int>(gridDim.x); firstBlock += kBlocksAtOnce) {
-        const int blocks = min(kBlocksAtOnce, static_cast<int>(gridDim.x) - firstBlock);
-        __syncthreads();
-#pragma unroll 8
-        for (int i = thread; i < blocks * experts; i += kChooseThreads)
-            state.before[i / experts][i % experts] =
-                __ldcg(workspace.counts + static_cast<std::int64_t>(firstBlock) * experts + i);
-        __syncthreads();
-        int sum = 0;
-        if (thread < experts) {
-            for (int block = 0; block < blocks; ++block) {
-                const int count = state.before[block][thread];
-                state.before[block][thread] = static_cast<std::uint16_t>(sum);
-                sum += count;
-            }
-        }
-        __syncthreads();
+    const auto allBlocks = static_cast<int>(gridDim.x);
+    for (int firstBlock = 0; firstBlock < allBlocks; firstBlock += kBlocksAtOnce) {
+        const int blocks = min(kBlocksAtOnce, allBlocks - firstBlock);
         const std::int64_t firstSlot = static_cast<std::int64_t>(firstBlock) * slotsOfBlock;
         const auto count = static_cast<int>(min(slots - firstSlot, static_cast<std::int64_t>(blocks) * slotsOfBlock));
-#pragma unroll 4
-        for (int i = thread; i < count; i += kChooseThreads) {
-            const int expert = __ldcg(args.expertIds + firstSlot + i);
-            const int rank = __ldcg(workspace.ranks + firstSlot + i);
-            args.slots[state.next[expert] + state.before[i / slotsOfBlock][expert] + rank] =
-                static_cast<std::int32_t>(firstSlot + i);
+#pragma unroll 16
+        for (int i = thread; i < blocks * experts; i += kChooseThreads)
+            state.before[i] = __ldcg(workspace.counts + static_cast<std::int64_t>(firstBlock) * experts + i);
+        SlotBatch batch;
+        batch.load(args, workspace, firstSlot, count);
+        __syncthreads();
+        const int sum = thread < experts ? scanBlocks(state, blocks, experts, thread) : 0;
+        if (firstBlock == 0) {
+            const bool isAll = blocks == allBlocks;
+            placeExperts(args, state, isAll || thread >= experts ? sum : countOf(args, workspace, thread));
+        }
+        __syncthreads();
+        batch.place(args, state, firstSlot, 0);
+        for (int first = SlotBatch::kSlots; first < count; first += SlotBatch::kSlots) {
+            batch.load(args, workspace, firstSlot + first, count - first);
+            batch.place(args, state, firstSlot + first, first);
         }
         __syncthreads();
         if (thread < experts)
@@ -235,8 +311,7 @@ __device__ inline void sortSlots(const MoeRouteArgs &args, const Workspace &work
 }
 
 template <int kExpertsPerLane>
-__global__ void __launch_bounds__(kChooseThreads)
-    chooseKernel(const MoeRouteArgs args, const Workspace workspace, int parts)
+__global__ void __launch_bounds__(kChooseThreads) chooseKernel(const MoeRouteArgs args, const Workspace workspace)
 {
     __shared__ union {
         BlockChoices choices;
@@ -244,8 +319,7 @@ __global__ void __launch_bounds__(kChooseThreads)
     } state;
     __shared__ bool isLast;
     const auto thread = static_cast<int>(threadIdx.x);
-    for (int expert = thread; expert < kMostRoutedExperts; expert += kChooseThreads)
-        state.choices.counts[expert] = 0;
+    state.choices.clear();
     ptx::letNextStart();
     if (!args.besidePrevious)
         ptx::waitForPrevious();
@@ -253,18 +327,15 @@ __global__ void __launch_bounds__(kChooseThreads)
     if (token < args.tokens) {
         const auto choices = static_cast<int>(args.slotsPerToken);
         std::int32_t chosen = 0;
-        chooseExperts<kExpertsPerLane>(args, workspace, parts, token, thread % 32, chosen);
+        chooseExperts<kExpertsPerLane>(args, workspace, token, thread % 32, chosen);
         if (thread % 32 < choices)
             state.choices.experts[thread / 32 * choices + thread % 32] = chosen;
     }
     __syncthreads();
     countChoices(args, workspace, state.choices);
     __syncthreads();
-    if (thread == 0) { // the block's choices are visible before the count says so, the others' after it
-        __threadfence();
-        isLast = atomicAdd(workspace.finishedBlocks, 1U) == gridDim.x - 1;
-        __threadfence();
-    }
+    if (thread == 0) // the block's choices are visible before the count says so, the others' after it
+        isLast = ptx::addAcquireRelease(workspace.finishedBlocks, 1U) == gridDim.x - 1;
     __syncthreads();
     if (isLast)
         sortSlots(args, workspace, state.sort);

@@ -3,60 +3,14 @@
 
 #pragma once
 
+#include "kernels/moe_route_token.cuh"
 #include "kernels/moe_route_workspace.cuh"
 #include "kernels/ptx.cuh"
-#include "kernels/reduce.cuh"
 
 #include <cstdint>
 
-/// The first launch of moeRoute(): the product of tokens and experts, in parts.
+/// The first launch of moeRoute(): the product of tokens and experts, in slices of the inputs. This one for few tokens.
 namespace palimpsest::kernels::route {
-
-/// value = high + middle + low, each a bf16; the remainder is below 2^-24 of the value.
-struct Split
-{
-    float high;
-    float middle;
-    float low;
-};
-
-__device__ inline Split split(float value)
-{
-    Split parts;
-    parts.high = ptx::fromBf16(ptx::toBf16(value));
-    const float rest = value - parts.high; // exact, as is the next
-    parts.middle = ptx::fromBf16(ptx::toBf16(rest));
-    parts.low = rest - parts.middle;
-    return parts;
-}
-
-/// One token's part of the A fragments of a warp's 32 inputs, split in three. Lane t of a group of four holds inputs 8
-/// t to 8 t + 7; the order of the inputs is the same for both operands, so any will do, and this one is a 16-byte load.
-struct TokenPart
-{
-    std::uint32_t pairs[3][4]; // [low, middle, high][inputs 2 i, 2 i + 1]
-    float squares = 0.0F;
-
-    __device__ void load(const float *x, const float *scale)
-    {
-        float values[8];
-        float factors[8];
-        reinterpret_cast<float4 *>(values)[0] = reinterpret_cast<const float4 *>(x)[0];
-        reinterpret_cast<float4 *>(values)[1] = reinterpret_cast<const float4 *>(x)[1];
-        reinterpret_cast<float4 *>(factors)[0] = reinterpret_cast<const float4 *>(scale)[0];
-        reinterpret_cast<float4 *>(factors)[1] = reinterpret_cast<const float4 *>(scale)[1];
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-            squares += values[2 * i] * values[2 * i];
-            squares += values[2 * i + 1] * values[2 * i + 1];
-            const Split even = split(values[2 * i] * factors[2 * i]);
-            const Split odd = split(values[2 * i + 1] * factors[2 * i + 1]);
-            pairs[0][i] = ptx::packBf16(even.low, odd.low);
-            pairs[1][i] = ptx::packBf16(even.middle, odd.middle);
-            pairs[2][i] = ptx::packBf16(even.high, odd.high);
-        }
-    }
-};
 
 /// A load that stays where it is written: left to itself the compiler moves each down to its use, one latency after the
 /// other.
@@ -104,109 +58,67 @@ __device__ inline void projectWarp(const MoeRouteArgs &args, ProjectSums &sums, 
 #pragma unroll
     for (int n = 0; n < kExpertTiles; ++n) {
         float sum[4] = {};
-#pragma unroll
-        for (int part = 0; part < 3; ++part) { // the small parts first
-            const std::uint32_t first[4] = {upper.pairs[part][0], lower.pairs[part][0], upper.pairs[part][1],
-                                            lower.pairs[part][1]};
-            const std::uint32_t second[4] = {upper.pairs[part][2], lower.pairs[part][2], upper.pairs[part][3],
-                                             lower.pairs[part][3]};
-            ptx::mma16816(sum, first, weights[n].x, weights[n].y);
-            ptx::mma16816(sum, second, weights[n].z, weights[n].w);
-        }
+        multiplyPart(sum, upper, lower, weights[n]);
         const int column = n * 8 + (lane & 3) * 2;
         *reinterpret_cast<float2 *>(&sums.logits[warp][group][column]) = make_float2(sum[0], sum[1]);
         *reinterpret_cast<float2 *>(&sums.logits[warp][group + 8][column]) = make_float2(sum[2], sum[3]);
     }
-    for (TokenPart *part : {&upper, &lower}) {
-        part->squares += __shfl_xor_sync(kWholeWarp, part->squares, 1);
-        part->squares += __shfl_xor_sync(kWholeWarp, part->squares, 2);
-    }
+    upper.addSquares();
+    lower.addSquares();
     if ((lane & 3) == 0) {
         sums.squares[warp][group] = upper.squares;
         sums.squares[warp][group + 8] = lower.squares;
     }
 }
 
-/// Of one thread, while a tile's slices are added.
-struct ProjectTotals
+/// Adds the warps' sums in their order.
+__device__ inline void storeSlice(const MoeRouteArgs &args, const Workspace &workspace, const ProjectSums &sums,
+                                  int slice, std::int64_t firstToken, int firstExpert)
 {
-    static constexpr int kThreads = kProjectWarps * 32;
-    static constexpr int kOutputs = kTileTokens * kTileExperts / kThreads;
-    float logits[kOutputs] = {};
-    float squares = 0.0F;
-
-    /// Adds the warps' sums in their order.
-    __device__ void add(const ProjectSums &sums, int thread)
-    {
+    constexpr int kThreads = kProjectWarps * 32;
+    const int thread = static_cast<int>(threadIdx.x);
 #pragma unroll
-        for (int j = 0; j < kOutputs; ++j) {
-            const int at = thread + j * kThreads;
-            float sum = 0.0F;
+    for (int at = thread; at < kTileTokens * kTileExperts; at += kThreads) {
+        float sum = 0.0F;
 #pragma unroll
-            for (int warp = 0; warp < kProjectWarps; ++warp)
-                sum += sums.logits[warp][at / kTileExperts][at % kTileExperts];
-            logits[j] += sum;
-        }
-        if (thread < kTileTokens) {
-            float sum = 0.0F;
-            for (int warp = 0; warp < kProjectWarps; ++warp)
-                sum += sums.squares[warp][thread];
-            squares += sum;
-        }
+        for (int warp = 0; warp < kProjectWarps; ++warp)
+            sum += sums.logits[warp][at / kTileExperts][at % kTileExperts];
+        const std::int64_t token = firstToken + at / kTileExperts;
+        const int expert = firstExpert + at % kTileExperts;
+        if (token < args.tokens && expert < args.experts)
+            workspace.logits[(slice * args.tokens + token) * args.experts + expert] = sum;
     }
+    if (firstExpert != 0 || thread >= kTileTokens || firstToken + thread >= args.tokens)
+        return;
+    float sum = 0.0F;
+    for (int warp = 0; warp < kProjectWarps; ++warp)
+        sum += sums.squares[warp][thread];
+    workspace.squares[slice * args.tokens + firstToken + thread] = sum;
+}
 
-    __device__ void store(const MoeRouteArgs &args, const Workspace &workspace, int part, std::int64_t firstToken,
-                          int firstExpert, int thread) const
-    {
-#pragma unroll
-        for (int j = 0; j < kOutputs; ++j) {
-            const int at = thread + j * kThreads;
-            const std::int64_t token = firstToken + at / kTileExperts;
-            const int expert = firstExpert + at % kTileExperts;
-            if (token < args.tokens && expert < args.experts)
-                workspace.logits[(part * args.tokens + token) * args.experts + expert] = logits[j];
-        }
-        if (firstExpert == 0 && thread < kTileTokens && firstToken + thread < args.tokens)
-            workspace.squares[part * args.tokens + firstToken + thread] = squares;
-    }
-};
-
-/// Grid: groups of token tiles, blocks that share the slices, expert tiles. With one part, all slices are added here,
-/// else each is a part; either way an output is ((slice 0 + slice 1) + slice 2) ..., a slice the sum of its warps in
-/// their order.
-template <int kResident>
-__global__ void __launch_bounds__(kProjectWarps * 32, kResident)
-    projectKernel(const MoeRouteArgs args, const Workspace workspace, int parts, int tilesOfBlock)
+/// Grid: token tiles, blocks that share the slices, expert tiles. An output of a slice is the sum of its warps in their
+/// order.
+__global__ void __launch_bounds__(kProjectWarps * 32) projectKernel(const MoeRouteArgs args, const Workspace workspace)
 {
     extern __shared__ __align__(16) std::uint8_t shared[];
     auto &sums = *reinterpret_cast<ProjectSums *>(shared);
     ptx::letNextStart();
     const int thread = static_cast<int>(threadIdx.x);
     const int firstExpert = static_cast<int>(blockIdx.z) * kTileExperts;
-    const auto slices = static_cast<int>((args.hidden + kSliceInputs - 1) / kSliceInputs);
-    const std::int64_t firstToken = static_cast<std::int64_t>(blockIdx.x) * tilesOfBlock * kTileTokens;
-    const std::int64_t endToken = min(args.tokens, firstToken + static_cast<std::int64_t>(tilesOfBlock) * kTileTokens);
-
-    ProjectTotals totals;
+    const auto slices = static_cast<int>(sliceCount(args.hidden));
+    const std::int64_t firstToken = static_cast<std::int64_t>(blockIdx.x) * kTileTokens;
     for (auto slice = static_cast<int>(blockIdx.y); slice < slices; slice += static_cast<int>(gridDim.y)) {
         const std::int64_t firstInput = static_cast<std::int64_t>(slice) * kSliceInputs;
         uint4 weights[kExpertTiles];
         loadWeights(weights, args, firstExpert, firstInput, thread / 32, thread % 32);
         if (!args.besidePrevious)
             ptx::waitForPrevious(); // weights do not depend on it
-        for (std::int64_t token = firstToken; token < endToken; token += kTileTokens) {
-            projectWarp(args, sums, weights, token, firstInput, thread / 32, thread % 32);
-            __syncthreads();
-            totals.add(sums, thread);
-            __syncthreads();
-            if (parts == 1 && slice + 1 < slices)
-                continue; // one tile: its sums go on
-            totals.store(args, workspace, parts == 1 ? 0 : slice, token, firstExpert, thread);
-            totals = {};
-        }
+        projectWarp(args, sums, weights, firstToken, firstInput, thread / 32, thread % 32);
+        __syncthreads();
+        storeSlice(args, workspace, sums, slice, firstToken, firstExpert);
+        __syncthreads();
     }
-    if (blockIdx.x == 0 && blockIdx.y == 0 && blockIdx.z == 0 && thread == 0)
-        *workspace.finishedBlocks = 0;
+    resetFinished(workspace);
     ptx::waitForPrevious(); // also if nothing of it was needed: not to end before it
 }
 

@@ -24,6 +24,18 @@ __device__ __forceinline__ float warpMaximum(float value)
     return value;
 }
 
+/// Sum of the values of this lane and of those before it.
+__device__ __forceinline__ int warpPrefix(int value)
+{
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2) {
+        const int other = __shfl_up_sync(kWholeWarp, value, distance);
+        value += lane >= distance ? other : 0;
+    }
+    return value;
+}
+
 /// Sum over a block of kThreads, known to all its threads. `scratch` is shared, [kThreads / 32]; the block may use it
 /// again after the next barrier.
 template <int kThreads>

@@ -186,7 +186,7 @@ void batchDoesNotMatter()
     const Shape alone{1, 2816, 128, 8};
     const Inputs one = randomInputs(alone);
     const Result wanted = run(alone, one);
-    for (const std::int64_t tokens : {40, 2100}) {
+    for (const std::int64_t tokens : {40, 385, 1024, 2100}) {
         const Shape shape{tokens, 2816, 128, 8};
         Inputs inputs = one;
         inputs.x = randomFloats(static_cast<std::size_t>(tokens * 2816), random(), 3.0F);
