@@ -41,17 +41,20 @@ cudaError_t launch(const DenseGemmArgs &args, cudaStream_t stream)
     else
         described &=
             describe<2>(weightMap, args.weight, {inputs, outputs}, {args.inputs}, {kTileInputs, kBlockOutputs});
+    using Stored = Staging<kWarpgroups, kEpilogue>;
+    constexpr std::int64_t kWidth = kGated ? 2 : 1; // outputs of the weight for a stored one
     CUtensorMap outMap{};
     if constexpr (isStaged(kEpilogue))
-        described &=
-            describe<2>(outMap, static_cast<const Bf16 *>(args.out), {outputs, static_cast<cuuint64_t>(args.rows)},
-                        {args.outputs}, {kGroupOutputs, Staging<kWarpgroups>::kChunkRows});
+        described &= describe<2>(outMap, static_cast<const Bf16 *>(args.out),
+                                 {outputs / kWidth, static_cast<cuuint64_t>(args.rows)}, {args.outputs / kWidth},
+                                 {Stored::kOutputs, Stored::kChunkRows},
+                                 kGated ? CU_TENSOR_MAP_SWIZZLE_64B : CU_TENSOR_MAP_SWIZZLE_128B);
     if (!described)
         return cudaErrorInvalidValue;
 
     const std::int64_t blocks = (args.outputs + kBlockOutputs - 1) / kBlockOutputs;
     const Sizes sizes{.rows = args.rows,
-                      .outputs = kGated ? args.outputs / 2 : args.outputs,
+                      .outputs = args.outputs / kWidth,
                       .inputTiles = static_cast<int>((args.inputs + kTileInputs - 1) / kTileInputs),
                       .outputBlocks = static_cast<int>(blocks),
                       .parts = args.parts,
@@ -59,9 +62,9 @@ cudaError_t launch(const DenseGemmArgs &args, cudaStream_t stream)
                       .fetchedRows = fetchedRows,
                       .activeRows = args.activeRows,
                       .besideNext = args.besideNext,
-                      .out = args.out};
+                      .out = static_cast<float *>(args.out)};
     const auto kernel = hopperKernel<kWarpgroups, kTileRows, kLayout, kEpilogue, kAddParts>;
-    constexpr int kSharedBytes = P::sharedBytes(isStaged(kEpilogue));
+    constexpr int kSharedBytes = P::sharedBytes(Stored::kBytes);
     cudaError_t status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
     int multiprocessors = 0;
     if (status == cudaSuccess)

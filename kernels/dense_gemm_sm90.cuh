@@ -24,7 +24,6 @@
 #include "kernels/bulk_copy.cuh"
 #include "kernels/dense_gemm.h"
 #include "kernels/dense_gemm_store_sm90.cuh"
-#include "kernels/gelu.cuh"
 #include "kernels/ptx.cuh"
 #include "kernels/ptx_sm90.cuh"
 #include "kernels/ptx_wgmma.cuh"
@@ -51,13 +50,12 @@ struct Pipeline
     static constexpr int kStageBytes = kXBytes + kWarpgroups * kGroupBytes;
     static constexpr int kBarrierBytes = 2 * kStages * 8;
     static constexpr int kStagesBytes = kStages * kStageBytes;
-    /// For chunks of 16-bit outputs, whose places are aligned as the stages are.
-    static constexpr int stagingBytes(bool isStaged) { return isStaged ? Staging<kWarpgroups>::kBytes : 0; }
-    static constexpr int sharedBytes(bool isStaged) // 1024: room to align
+    /// With what outputs are staged in, whose places are aligned as the stages are.
+    static constexpr int sharedBytes(int stagingBytes)
     {
-        return 1024 + kStagesBytes + stagingBytes(isStaged) + kBarrierBytes;
+        return 1024 + kStagesBytes + stagingBytes + kBarrierBytes; // 1024: room to align
     }
-    static_assert(sharedBytes(true) <= 227 * 1024);
+    static_assert(sharedBytes(Staging<kWarpgroups, GemmEpilogue::HalfWidth>::kBytes) <= 227 * 1024);
 };
 
 /// One producer warp; or a whole warpgroup, which hands its registers to those that hold two sets of sums.
@@ -77,7 +75,7 @@ struct Sizes
     int fetchedRows; ///< of a tile of x: all, or fewer where x has no more (rows that are not there cost as much time)
     const std::int32_t *activeRows;
     bool besideNext;
-    void *out;
+    float *out; ///< of an epilogue that is not staged
 };
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -245,36 +243,14 @@ private:
     RingPlace m_place;
 };
 
-// Lanes with neighbouring outputs swap, so that each stores two outputs of one row.
-__device__ __forceinline__ void storePair(Bf16 *out, const Sizes &sizes, std::int64_t rows, std::int64_t row,
-                                          std::int64_t output, float first, float second)
-{
-    const bool odd = (threadIdx.x & 4U) != 0;
-    const float received = __shfl_xor_sync(0xFFFFFFFFU, odd ? first : second, 4);
-    const std::uint32_t pair = odd ? ptx::packBf16(received, second) : ptx::packBf16(first, received);
-    row += odd ? 1 : 0;
-    output -= odd ? 1 : 0;
-    if (row < rows && output < sizes.outputs)
-        *reinterpret_cast<std::uint32_t *>(out + row * sizes.outputs + output) = pair;
-}
-
-template <int kWarpgroups, int kTileRows, GemmEpilogue kEpilogue>
+/// Stores sums as they are: whole sectors of eight outputs of a row.
+template <int kWarpgroups, int kTileRows>
 __device__ void store(const float (&sums)[kTileRows / 2], const Sizes &sizes, std::int64_t rows, const Tile &tile)
 {
     const int group = static_cast<int>(threadIdx.x) / 128;
     const int warp = static_cast<int>(threadIdx.x) % 128 / 32;
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const std::int64_t firstRow = static_cast<std::int64_t>(tile.rows) * kTileRows + lane % 4 * 2;
-    if constexpr (kEpilogue == GemmEpilogue::GatedGelu) {
-        // Eight gate rows alternate with their eight up rows, so a thread holds both halves of its outputs.
-        const std::int64_t output =
-            (static_cast<std::int64_t>(tile.block) * kWarpgroups + group) * (kGroupOutputs / 2) + warp * 8 + lane / 4;
-#pragma unroll
-        for (int j = 0; j < kTileRows / 8; ++j)
-            storePair(static_cast<Bf16 *>(sizes.out), sizes, rows, firstRow + j * 8, output,
-                      geluTanh(sums[j * 4]) * sums[j * 4 + 2], geluTanh(sums[j * 4 + 1]) * sums[j * 4 + 3]);
-        return;
-    }
     const std::int64_t output =
         (static_cast<std::int64_t>(tile.block) * kWarpgroups + group) * kGroupOutputs + warp * 16 + lane / 4;
 #pragma unroll
@@ -282,8 +258,7 @@ __device__ void store(const float (&sums)[kTileRows / 2], const Sizes &sizes, st
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
             const std::int64_t row = firstRow + j * 8;
-            float *out =
-                static_cast<float *>(sizes.out) + (tile.part * sizes.rows + row) * sizes.outputs + output + half * 8;
+            float *out = sizes.out + (tile.part * sizes.rows + row) * sizes.outputs + output + half * 8;
             if (output + half * 8 < sizes.outputs) {
                 if (row < rows)
                     out[0] = sums[j * 4 + half * 2];
@@ -336,7 +311,7 @@ __global__ __launch_bounds__(threadsOf(kWarpgroups, kAddParts),
         return;
     const std::uint32_t stages = (ptx::sharedAddress(shared) + 1023U) & ~1023U;
     const std::uint32_t staging = stages + P::kStagesBytes;
-    const Barriers<kWarpgroups, kTileRows> barriers{staging + P::stagingBytes(isStaged(kEpilogue))};
+    const Barriers<kWarpgroups, kTileRows> barriers{staging + Staging<kWarpgroups, kEpilogue>::kBytes};
     if (threadIdx.x == 0) {
         for (int stage = 0; stage < P::kStages; ++stage) {
             ptx::barrierInit(barriers.full(stage), 1);
@@ -362,10 +337,9 @@ __global__ __launch_bounds__(threadsOf(kWarpgroups, kAddParts),
         sumTile<kAddParts>(consumer, tiles, tile, sizes.parts, sums);
         ptx::waitForPrevious(); // long over; but the kernel before may read what is overwritten here
         if constexpr (isStaged(kEpilogue))
-            staged.store(sums, rows, tile.rows * kTileRows,
-                         (tile.block * kWarpgroups + static_cast<int>(threadIdx.x) / 128) * kGroupOutputs);
+            staged.store(sums, rows, tile.rows * kTileRows, tile.block);
         else
-            store<kWarpgroups, kTileRows, kEpilogue>(sums, sizes, rows, tile);
+            store<kWarpgroups, kTileRows>(sums, sizes, rows, tile);
     }
     if constexpr (isStaged(kEpilogue))
         staged.finish();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernels/dense_gemm.h"
+#include "kernels/gelu.cuh"
 #include "kernels/ptx.cuh"
 #include "kernels/ptx_sm90.cuh"
 
@@ -18,23 +19,25 @@ namespace palimpsest::kernels::hopper_gemm {
 /// sectors of 16 bytes.
 constexpr bool isStaged(GemmEpilogue epilogue)
 {
-    return epilogue == GemmEpilogue::HalfWidth || epilogue == GemmEpilogue::Fp16;
+    return epilogue != GemmEpilogue::Float;
 }
 
-/// Shared memory for that: two chunks of rows for each warpgroup, a row being its 64 outputs.
-template <int kWarpgroups>
+/// Shared memory for that: two chunks of rows for each warpgroup, a row being its 64 outputs (gated: 32).
+template <int kWarpgroups, GemmEpilogue kEpilogue>
 struct Staging
 {
-    static constexpr int kRowBytes = 128;
+    static constexpr bool kGated = kEpilogue == GemmEpilogue::GatedGelu;
+    static constexpr int kOutputs = kGated ? 32 : 64;
+    static constexpr int kRowBytes = kOutputs * 2;                ///< as wide as the swizzle
     static constexpr int kChunkRows = kWarpgroups == 3 ? 32 : 64; ///< what the stages leave room for
     static constexpr int kChunkBytes = kChunkRows * kRowBytes;
-    static constexpr int kBytes = kWarpgroups * 2 * kChunkBytes;
+    static constexpr int kBytes = isStaged(kEpilogue) ? kWarpgroups * 2 * kChunkBytes : 0;
 };
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
 /// A warpgroup's sums on their way out: transposed chunk by chunk into shared memory, whence the copy engine takes
-/// whole lines of 128 bytes while the next products begin.
+/// whole rows of 64 or 128 bytes while the next products begin.
 template <int kWarpgroups, int kTileRows, GemmEpilogue kEpilogue>
 class StagedStore
 {
@@ -43,16 +46,21 @@ public:
     __device__ StagedStore(const CUtensorMap &map, std::uint32_t memory)
         : m_map(map), m_chunks(memory + group() * 2 * S::kChunkBytes)
     {
-        // A matrix is eight rows and eight outputs; of four, lane l gives the place of row l % 8 of matrix l / 8: two
-        // with the outputs of the warp, then two with the next rows. Swizzled as the copy engine reads it.
+        // A matrix is eight rows and eight outputs; of four, lane l gives the place of row l % 8 of matrix l / 8. They
+        // are two with the outputs of the warp, then two with the next rows; gated ones four after the other. Swizzled
+        // as the copy engine reads it.
+        const unsigned warp = threadIdx.x % 128 / 32;
         const unsigned lane = threadIdx.x % 32;
-        const unsigned unit = threadIdx.x % 128 / 32 * 2 + lane / 8 % 2;
-        m_place = (lane / 16 * 8 + lane % 8) * S::kRowBytes + ((unit ^ lane % 8) << 4U);
+        if constexpr (S::kGated)
+            m_place = lane * S::kRowBytes + ((warp ^ lane / 2 % 4) << 4U);
+        else
+            m_place = (lane / 16 * 8 + lane % 8) * S::kRowBytes + ((warp * 2 + lane / 8 % 2 ^ lane % 8) << 4U);
     }
 
-    /// Rows and outputs that the tensor map does not have are not stored.
-    __device__ void store(const float (&sums)[kTileRows / 2], std::int64_t rows, int firstRow, int firstOutput) const
+    /// `block` of outputs. Rows and outputs that the tensor map does not have are not stored.
+    __device__ void store(const float (&sums)[kTileRows / 2], std::int64_t rows, int firstRow, int block) const
     {
+        const int firstOutput = (block * kWarpgroups + static_cast<int>(group())) * S::kOutputs;
 #pragma unroll
         for (int chunk = 0; chunk < kTileRows / S::kChunkRows; ++chunk) {
             const int row = firstRow + chunk * S::kChunkRows;
@@ -67,10 +75,10 @@ public:
             }
             meet();
 #pragma unroll
-            for (int i = 0; i < S::kChunkRows / 16; ++i) {
-                const float *const s = sums + (chunk * S::kChunkRows + i * 16) / 2;
-                ptx::storeMatrix4Transposed(target + m_place + i * 16 * S::kRowBytes,
-                                            {pack(s[0], s[1]), pack(s[2], s[3]), pack(s[4], s[5]), pack(s[6], s[7])});
+            for (int i = 0; i < S::kChunkRows / kRowsAtOnce; ++i) {
+                const float *const first = sums + (chunk * S::kChunkRows + i * kRowsAtOnce) / 2;
+                ptx::storeMatrix4Transposed(target + m_place + i * kRowsAtOnce * S::kRowBytes,
+                                            {matrix(first, 0), matrix(first, 1), matrix(first, 2), matrix(first, 3)});
             }
             ptx::proxyFence();
             meet();
@@ -89,7 +97,8 @@ public:
     }
 
 private:
-    using S = Staging<kWarpgroups>;
+    using S = Staging<kWarpgroups, kEpilogue>;
+    static constexpr int kRowsAtOnce = S::kGated ? 32 : 16; ///< that four matrices hold
 
     static __device__ unsigned group()
     {
@@ -103,9 +112,15 @@ private:
     {
         ptx::namedBarrier(1 + static_cast<int>(group()), 128);
     }
-    static __device__ std::uint32_t pack(float first, float second)
+    /// This lane's two rows of one output in matrix number `index`. A thread that multiplies for a gated product holds
+    /// the gate's sums in front of those that they gate.
+    static __device__ std::uint32_t matrix(const float *first, int index)
     {
-        return kEpilogue == GemmEpilogue::Fp16 ? ptx::packFp16(first, second) : ptx::packBf16(first, second);
+        const float *const s = first + index * (S::kGated ? 4 : 2);
+        if constexpr (S::kGated)
+            return ptx::packBf16(geluTanh(s[0]) * s[2], geluTanh(s[1]) * s[3]);
+        else
+            return kEpilogue == GemmEpilogue::Fp16 ? ptx::packFp16(s[0], s[1]) : ptx::packBf16(s[0], s[1]);
     }
 
     const CUtensorMap &m_map;

@@ -27,12 +27,6 @@ constexpr int blocksAtOnce(LogitType type)
 
 constexpr std::int64_t kMostSampledIds = (std::int64_t{1} << 31) - 16384; // the noise looks two rounds of tiles ahead
 
-/// What stands between logits and processed ones.
-enum class Processing {
-    Softcap, ///< nothing else, and no id behind the vocabulary: no value is -infinity
-    Any,
-};
-
 struct BlockStats
 {
     float maximum;
@@ -40,41 +34,76 @@ struct BlockStats
     BlockSums sums;
 };
 
-/// Of a block; the sums in lane 0 alone. For whole warps.
-template <Processing kProcessing>
+constexpr float kLog2E = 1.44269504F;
+
+/// A lane's sums over some of a block's ids, the distances from its maximum in powers of two.
+struct LaneSums
+{
+    float sum = 0.0F;
+    float weighted = 0.0F;
+
+    __device__ __forceinline__ void add(float distance)
+    {
+        const float weight = ptx::exp2Approximate(distance);
+        sum += weight;
+        weighted = fmaf(weight, distance, weighted);
+    }
+
+    /// Of the warp, in lane 0 alone: both in one tree, the lower lanes go on with the one, the upper with the other.
+    [[nodiscard]] __device__ __forceinline__ BlockSums ofWarp() const
+    {
+        constexpr float kLn2 = 0.693147181F;
+        const bool upper = threadIdx.x % 32 >= 16;
+        const float sent = upper ? sum : weighted;
+        float mine = (upper ? weighted : sum) + __shfl_xor_sync(kWholeWarp, sent, 16);
+#pragma unroll
+        for (int distance = 8; distance > 0; distance /= 2)
+            mine += __shfl_xor_sync(kWholeWarp, mine, distance);
+        return {mine, __shfl_sync(kWholeWarp, mine, 16) * kLn2};
+    }
+};
+
+/// Of a block of processed logits; the sums in lane 0 alone. For whole warps.
 __device__ __forceinline__ BlockStats statsOf(const LogitVector &vector)
 {
     const float *const v = vector.values;
     const float first = fmaxf(fmaxf(v[0], v[1]), fmaxf(v[2], v[3]));
     const float second = fmaxf(fmaxf(v[4], v[5]), fmaxf(v[6], v[7]));
     BlockStats stats{warpMaximum(fmaxf(first, second)), {}, {0.0F, 0.0F}};
-    float sum = 0.0F;
-    float weighted = 0.0F;
-    if (kProcessing == Processing::Any && stats.maximum == -INFINITY)
+    if (stats.maximum == -INFINITY)
         return stats;
     stats.steps[0] = stepsBelow(stats.maximum, first);
     stats.steps[1] = stepsBelow(stats.maximum, second);
-    // In powers of two. -infinity times 0 would be NaN; 2^-140 counts for nothing.
-    constexpr float kLog2E = 1.44269504F;
-    constexpr float kLn2 = 0.693147181F;
     const float offset = -stats.maximum * kLog2E;
+    LaneSums sums;
 #pragma unroll
-    for (const float value : vector.values) {
-        float distance = fmaf(value, kLog2E, offset);
-        if (kProcessing == Processing::Any)
-            distance = fmaxf(distance, -140.0F);
-        const float weight = ptx::exp2Approximate(distance);
-        sum += weight;
-        weighted = fmaf(weight, distance, weighted);
-    }
-    // Both sums in one tree: the lower lanes go on with the one, the upper with the other.
-    const bool upper = threadIdx.x % 32 >= 16;
-    const float sent = upper ? sum : weighted;
-    float mine = (upper ? weighted : sum) + __shfl_xor_sync(kWholeWarp, sent, 16);
+    for (const float value : vector.values)
+        sums.add(fmaxf(fmaf(value, kLog2E, offset), -140.0F)); // -infinity times 0 would be NaN; 2^-140 is nothing
+    stats.sums = sums.ofWarp();
+    return stats;
+}
+
+/// The same of raw logits that have nothing but a soft-cap before them, none behind the vocabulary.
+__device__ __forceinline__ BlockStats softcappedStatsOf(const Softcap &cap, LogitVector &vector)
+{
+    float *const v = vector.values;
 #pragma unroll
-    for (int distance = 8; distance > 0; distance /= 2)
-        mine += __shfl_xor_sync(kWholeWarp, mine, distance);
-    stats.sums = {mine, __shfl_sync(kWholeWarp, mine, 16) * kLn2};
+    for (float &value : vector.values)
+        value = cap.reciprocal(value);
+    // The largest value has the least reciprocal. None is negative: they are in the order of integers.
+    const float first = fminf(fminf(v[0], v[1]), fminf(v[2], v[3]));
+    const float second = fminf(fminf(v[4], v[5]), fminf(v[6], v[7]));
+    const float least = __uint_as_float(__reduce_min_sync(kWholeWarp, __float_as_uint(fminf(first, second))));
+    BlockStats stats{cap.ofReciprocal(least), {}, {0.0F, 0.0F}};
+    stats.steps[0] = stepsBelow(stats.maximum, cap.ofReciprocal(first));
+    stats.steps[1] = stepsBelow(stats.maximum, cap.ofReciprocal(second));
+    const float slope = -2.0F * kLog2E * cap.scale;
+    const float offset = kLog2E * (cap.scale - stats.maximum);
+    LaneSums sums;
+#pragma unroll
+    for (const float reciprocal : vector.values)
+        sums.add(fmaf(slope, reciprocal, offset));
+    stats.sums = sums.ofWarp();
     return stats;
 }
 
@@ -114,10 +143,7 @@ __device__ __forceinline__ void softcappedStats(const CanvasLogits &canvas, cons
         for (int i = 0; i < kAtOnce; ++i) {
             LogitVector vector;
             raw[i].unpack(vector.values);
-#pragma unroll
-            for (float &value : vector.values)
-                value = cap(value);
-            places.store(begin + i, statsOf<Processing::Softcap>(vector));
+            places.store(begin + i, softcappedStatsOf(cap, vector));
         }
     }
 }
@@ -143,7 +169,7 @@ __global__ __launch_bounds__(kSampleThreads) void blockStatsKernel(const CanvasL
     }
 #pragma unroll 1
     for (int i = 0; i < kBlocksOfWarp && first + i < workspace.blockCount; ++i)
-        places.store(i, statsOf<Processing::Any>(processedBlock(canvas, settings, row, first + i)));
+        places.store(i, statsOf(processedBlock(canvas, settings, row, first + i)));
 }
 
 /// The best block of a row: its maximum, and its number as the id.

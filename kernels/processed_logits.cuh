@@ -155,17 +155,19 @@ struct Softcap
     float exponentScale; ///< 2 log2(e) / cap
     float scale;         ///< cap, or cap / temperature where nothing comes between the two
 
-    __device__ __forceinline__ float operator()(float x) const
-    {
-        return fmaf(-2.0F * scale, reciprocal(x * exponentScale), scale);
-    }
+    __device__ __forceinline__ float operator()(float x) const { return ofReciprocal(reciprocal(x)); }
 
-    /// 1 / (2^x + 1)
-    __device__ __forceinline__ static float reciprocal(float x)
+    /// 1 / (e^(2 x / cap) + 1), positive or 0; falls as the logit rises.
+    [[nodiscard]] __device__ __forceinline__ float reciprocal(float x) const
     {
         float inverse;
-        asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(ptx::exp2Approximate(x) + 1.0F));
+        asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(ptx::exp2Approximate(x * exponentScale) + 1.0F));
         return inverse;
+    }
+
+    [[nodiscard]] __device__ __forceinline__ float ofReciprocal(float reciprocal) const
+    {
+        return fmaf(-2.0F * scale, reciprocal, scale);
     }
 };
 

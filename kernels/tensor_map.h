@@ -30,11 +30,12 @@ inline EncodeTiled encodeTiled()
     return function;
 }
 
-/// Describes a bf16 tensor to the copy engine: sizes from the fastest dimension on, strides in elements from the second
-/// on.
+/// Describes a tensor of 16-bit elements to the copy engine: sizes from the fastest dimension on, strides in elements
+/// from the second on. Rows of a box are as wide as the swizzle.
 template <int kDimensions>
 [[nodiscard]] bool describe(CUtensorMap &map, const Bf16 *data, const cuuint64_t (&sizes)[kDimensions],
-                            const std::int64_t (&strides)[kDimensions - 1], const cuuint32_t (&box)[kDimensions])
+                            const std::int64_t (&strides)[kDimensions - 1], const cuuint32_t (&box)[kDimensions],
+                            CUtensorMapSwizzle swizzle = CU_TENSOR_MAP_SWIZZLE_128B)
 {
     const EncodeTiled encode = encodeTiled();
     if (encode == nullptr)
@@ -46,8 +47,8 @@ template <int kDimensions>
     for (int i = 0; i + 1 < kDimensions; ++i)
         strideBytes[i] = static_cast<cuuint64_t>(strides[i]) * 2;
     return encode(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, kDimensions, const_cast<Bf16 *>(data), sizes, strideBytes,
-                  box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                  CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
+                  box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
 }
 
 } // namespace palimpsest::kernels

@@ -65,8 +65,8 @@ std::vector<double> processed(const Processing &processing, std::span<const floa
 }
 
 // Ids whose values lie closer than the errors of both can change places: such rows are counted, not compared. Equal
-// logits cannot. The soft-cap's is 9e-6 / temperature; without it a sum with a bias and a quotient are rounded, each to
-// half a last place of at most 32, and what noise is added to once more, to half a last place of at most 128.
+// logits cannot. The soft-cap's is 9e-6 / temperature; without it a sum with a bias and a quotient are rounded, each
+// to half a last place of at most 32, and what noise is added to once more, to half a last place of at most 128.
 void compareRow(const Processing &processing, const std::vector<double> &x, std::uint32_t row, const RowSample &found,
                 const std::string &what, int &close)
 {
