@@ -27,7 +27,17 @@ struct NoiseRow
     const CanvasLogits &canvas;
     const SampleSettings &settings;
     std::int64_t row;
-    std::uint32_t position; ///< of the row in its canvas
+    PhiloxRow words; ///< of the groups' numbers
+
+    __device__ NoiseRow(const CanvasLogits &itsCanvas, const SampleSettings &itsSettings, std::int64_t itsRow,
+                        std::uint32_t position)
+        : canvas(itsCanvas),
+          settings(itsSettings),
+          row(itsRow),
+          words(position, settings.step, settings.stream,
+                make_uint2(ptx::uniform(settings.seedLow), ptx::uniform(settings.seedHigh)))
+    {
+    }
 };
 
 /// Four neighbouring ids; `first` is a multiple of four.
@@ -97,16 +107,12 @@ __device__ __forceinline__ Candidate bestOfDrawn(const NoiseRow &noise, const Id
 __device__ __forceinline__ Candidate bestOfGroups(const NoiseRow &noise, const IdGroup (&groups)[2],
                                                   const Candidate &best)
 {
-    const SampleSettings &settings = noise.settings;
-    const uint2 key = make_uint2(ptx::uniform(settings.seedLow), ptx::uniform(settings.seedHigh));
     uint4 words[2];
     std::uint32_t floors[2];
     bool passes = false;
 #pragma unroll
     for (int i = 0; i < 2; ++i) { // both side by side: one alone waits for its own latencies
-        words[i] = philox4x32(make_uint4(static_cast<std::uint32_t>(groups[i].first) / 4U, noise.position,
-                                         settings.step, settings.stream),
-                              key);
+        words[i] = noise.words.at(static_cast<std::uint32_t>(groups[i].first) / 4U);
         // A sum is rounded to at most half a last place of the best value's, where it reaches it.
         const float needed = best.value - groups[i].bound - 0x1p-22F * fabsf(best.value);
         floors[i] = best.value == -INFINITY ? 0U : wordFloor(needed);
@@ -178,15 +184,14 @@ __device__ inline Candidate bestOfTiles(const NoiseRow &noise, int begin, int en
     // Tiles that are read at a time. More of them cost registers, and that time even where nothing can win: settled
     // 107, 112 and 139 us with 2, 4 and 8.
     constexpr int kAtOnce = 2;
+    constexpr unsigned kFewerQueued = 104; // of a tile's 256
     const SampleWorkspace workspace = sampleWorkspace(noise.canvas);
     const auto blockCount = static_cast<int>(workspace.blockCount);
     const float *maxima = workspace.maxima + noise.row * workspace.blockCount;
     const auto *distances =
         reinterpret_cast<const uint2 *>(workspace.distances + noise.row * distanceStride(workspace.blockCount));
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    const auto draw = [&] {
-        IdGroup groups[2];
-        queue.take(groups);
+    const auto draw = [&](const IdGroup(&groups)[2]) {
         const Candidate found = bestOfGroups(noise, groups, best);
         if (lane == 0 && found.value > best.value)
             atomicMax(&shared, orderedInteger(found.value));
@@ -219,14 +224,33 @@ __device__ inline Candidate bestOfTiles(const NoiseRow &noise, int begin, int en
             // Bits 0, 8, 16 and 24: the groups of the first word; four bits further on: those of the second.
             std::uint32_t winners = most[0] < 0 ? 0U : atMost(steps[0].x, byte) >> 7U | atMost(steps[0].y, byte) >> 3U;
             const std::int32_t id = (first + i * kSampleWarps) * (kTileBlocks * kLogitBlock) + lane * 32;
-            while (__any_sync(kWholeWarp, winners != 0)) {
-                const int bit = __ffs(static_cast<int>(winners)) - 1;
-                const std::uint32_t word = bit % 8 == 0 ? steps[0].x : steps[0].y;
-                const float bound = upperBound(maximum[0], word >> static_cast<unsigned>(bit & 24) & 0xFFU);
-                queue.add(winners != 0, {id + (bit / 8 + bit % 8) * 4, bound});
-                winners &= winners - 1;
-                if (queue.isFull())
-                    draw();
+            const auto groupAt = [&](int place) { // of this lane's eight
+                const std::uint32_t word = place < 4 ? steps[0].x : steps[0].y;
+                return IdGroup{id + place * 4,
+                               upperBound(maximum[0], word >> static_cast<unsigned>(place % 4 * 8) & 0xFFU)};
+            };
+            // Where many may win, all are drawn as they lie: the queue costs more than the draws that it saves.
+            const auto count = __reduce_add_sync(kWholeWarp, static_cast<unsigned>(__popc(winners)));
+            int place = count >= kFewerQueued ? 0 : 8;
+            if (place == 0)
+                winners = 0;
+            while (count > 0) { // one copy of draw() for both
+                IdGroup groups[2];
+                if (place < 8) {
+                    groups[0] = groupAt(place);
+                    groups[1] = groupAt(place + 1);
+                    place += 2;
+                } else {
+                    while (!queue.isFull() && __any_sync(kWholeWarp, winners != 0)) {
+                        const int bit = max(__ffs(static_cast<int>(winners)) - 1, 0);
+                        queue.add(winners != 0, groupAt(bit / 8 + bit % 8));
+                        winners &= winners - 1;
+                    }
+                    if (!queue.isFull())
+                        break;
+                    queue.take(groups);
+                }
+                draw(groups);
             }
 #pragma unroll
             for (int next = 1; next < kAtOnce; ++next) {
@@ -236,8 +260,11 @@ __device__ inline Candidate bestOfTiles(const NoiseRow &noise, int begin, int en
             }
         }
     }
-    if (!queue.isEmpty())
-        draw();
+    if (!queue.isEmpty()) {
+        IdGroup groups[2];
+        queue.take(groups);
+        draw(groups);
+    }
     return best;
 }
 

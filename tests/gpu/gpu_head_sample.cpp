@@ -341,6 +341,9 @@ int main()
         {1, 1032, 1.0F, 3.0F, 30.0F, 0.4F, {}},
         {4, 8456, 2.0F, 0.0F, 30.0F, 0.5F, {}},
         {3, 262144, 3.0F, 0.0F, 30.0F, 0.4F, {}},
+        // Nearly every group of ids may win.
+        {3, 262144, 1.0F, 0.0F, 30.0F, 0.6F, {}},
+        {5, 20000, 1.0F, 0.0F, 30.0F, 0.6F, {{3, kBanned}, {19999, 4.0F}}, 2},
         // As in the first steps of a canvas: nearly every block holds an id that may win.
         {4, 262144, 3.7F, 0.0F, 30.0F, 0.6F, {}},
         {3, 262144, 3.7F, 0.0F, 30.0F, 0.6F, {{7, 12.0F}, {70000, kBanned}, {70001, 15.0F}, {262143, 14.0F}}},

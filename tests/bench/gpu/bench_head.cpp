@@ -124,7 +124,7 @@ template <typename T>
 void measure(const std::vector<std::int64_t> &denseRows)
 {
     Head<T> head;
-    for (const float spread : {1.0F, 3.7F}) { // flat, and as in a model's first steps
+    for (const float spread : {1.0F, 2.25F, 3.7F}) { // flat, as with random weights, as in a model's first steps
         head.setLogits(spread, kRows);
         std::printf("logits of %zu bits, deviation %.1f: headSample %.1f us, of four canvases %.1f\n", sizeof(T) * 8,
                     static_cast<double>(spread), head.sampleTime(1), head.sampleTime(4));
