@@ -7,6 +7,7 @@
 #include "kernels/bulk_copy.cuh"
 #include "kernels/ptx.cuh"
 #include "kernels/ptx_sm90.cuh"
+#include "kernels/ring_place.cuh"
 
 #include <cuda.h>
 
@@ -123,23 +124,6 @@ struct BlockPlace
         kvHead = head / (count / static_cast<int>(kvHeads));
         columnBlock = rest % Shape::kColumnBlocks;
         tile = rest / Shape::kColumnBlocks;
-    }
-};
-
-/// A place in a ring: all sides of it count in step.
-template <int kSlots>
-struct SlotPlace
-{
-    int slot = 0;
-    std::uint32_t parity = 0;
-
-    __device__ void advance(int slots = 1)
-    {
-        slot += slots;
-        if (slot >= kSlots) {
-            slot -= kSlots;
-            parity ^= 1U;
-        }
     }
 };
 

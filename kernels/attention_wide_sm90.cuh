@@ -19,31 +19,22 @@ namespace palimpsest::kernels {
 /// Where the warpgroups meet: [kWeightStages] weights of a page and the factors before them, then what is left of the
 /// softmax behind the last page.
 template <typename Shape>
-struct WeightStage
+struct WeightStage : SlotPlace<Shape::kWeightStages>
 {
-    int stage = 0;
-    std::uint32_t parity = 0;
-
-    __device__ void advance()
-    {
-        if (++stage == Shape::kWeightStages) {
-            stage = 0;
-            parity ^= 1U;
-        }
-    }
+    using SlotPlace<Shape::kWeightStages>::slot;
 
     __device__ std::uint32_t weights(const Shared<Shape> &shared) const
     {
-        return shared.weights() + static_cast<std::uint32_t>(stage) * Shape::kWeightTileBytes;
+        return shared.weights() + static_cast<std::uint32_t>(slot) * Shape::kWeightTileBytes;
     }
-    __device__ std::uint32_t factors(const Shared<Shape> &shared) const { return rows(shared, stage); }
+    __device__ std::uint32_t factors(const Shared<Shape> &shared) const { return rows(shared, slot); }
     __device__ std::uint32_t full(const Shared<Shape> &shared) const
     {
-        return shared.barrier(1 + 2 * Shape::kSlots + stage);
+        return shared.barrier(1 + 2 * Shape::kSlots + slot);
     }
     __device__ std::uint32_t empty(const Shared<Shape> &shared) const
     {
-        return shared.barrier(1 + 2 * Shape::kSlots + Shape::kWeightStages + stage);
+        return shared.barrier(1 + 2 * Shape::kSlots + Shape::kWeightStages + slot);
     }
 
     __device__ static std::uint32_t maxima(const Shared<Shape> &shared) { return rows(shared, Shape::kWeightStages); }

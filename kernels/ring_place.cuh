@@ -22,4 +22,21 @@ struct RingPlace
     }
 };
 
+/// The same for a ring whose size is known where it is compiled; may leave out slots that are for others.
+template <int kSlots>
+struct SlotPlace
+{
+    int slot = 0;
+    std::uint32_t parity = 0;
+
+    __device__ void advance(int slots = 1)
+    {
+        slot += slots;
+        if (slot >= kSlots) {
+            slot -= kSlots;
+            parity ^= 1U;
+        }
+    }
+};
+
 } // namespace palimpsest::kernels
