@@ -47,7 +47,8 @@ __device__ __forceinline__ void readSlots(RowVectors<kVectors> &row, const Slot 
             if (begin + j < count) {
                 factors[j] = weights[begin + j];
                 row.forEachPlace([&](float4 &, int index, int place) {
-                    read[j][place] = reinterpret_cast<const Packed<Slot> *>(slots + (begin + j) * hidden)[index];
+                    read[j][place] =
+                        streamed(reinterpret_cast<const Packed<Slot> *>(slots + (begin + j) * hidden) + index);
                 });
             }
 #pragma unroll

@@ -157,6 +157,12 @@ __device__ __forceinline__ void copyAsync16(std::uint32_t target, const void *so
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(source), "r"(bytes) : "memory");
 }
 
+/// The same for what the other blocks on this multiprocessor copy too: by way of the first-level cache.
+__device__ __forceinline__ void copyAsyncShared16(std::uint32_t target, const void *source)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(target), "l"(source) : "memory");
+}
+
 __device__ __forceinline__ void copyAsyncCommit()
 {
     asm volatile("cp.async.commit_group;" ::: "memory");

@@ -64,6 +64,18 @@ __device__ __forceinline__ float4 loadVector(const float *row, int index)
     return reinterpret_cast<const float4 *>(row)[index];
 }
 
+/// What one block alone reads, once: past the first-level cache, which keeps the weights for all blocks.
+template <typename Vector>
+__device__ __forceinline__ Vector streamed(const Vector *vector)
+{
+    return __ldcg(vector);
+}
+
+__device__ __forceinline__ float4 streamVector(const float *row, int index)
+{
+    return streamed(reinterpret_cast<const float4 *>(row) + index);
+}
+
 /// A row that is needed only behind a reduction over others: read before it where there are registers for that, so that
 /// its latency does not come on top.
 template <int kVectors>
@@ -77,7 +89,7 @@ public:
             for (int i = 0; i < kVectors; ++i) {
                 const int index = static_cast<int>(threadIdx.x) + i * kRowThreads;
                 if (index < static_cast<int>(columns / 4))
-                    m_values[i] = loadVector(row, index);
+                    m_values[i] = streamVector(row, index);
             }
         }
     }
@@ -88,7 +100,7 @@ public:
         if constexpr (kIsEarly)
             return m_values[place];
         else
-            return loadVector(m_row, index);
+            return streamVector(m_row, index);
     }
 
 private:
@@ -150,7 +162,7 @@ public:
             for (int i = 0; i < kVectors; ++i) {
                 const int index = static_cast<int>(threadIdx.x) + i * kRowThreads;
                 if (index < static_cast<int>(columns / 4))
-                    ptx::copyAsync16(ptx::sharedAddress(places + index), weight + index * 4, true);
+                    ptx::copyAsyncShared16(ptx::sharedAddress(places + index), weight + index * 4);
             }
         }
     }
@@ -199,7 +211,7 @@ __device__ __forceinline__ void readParts(RowVectors<kVectors> &row, const float
         for (int part = 0; part < kAtOnce; ++part)
             if (begin + part < parts)
                 row.forEachPlace([&](float4 &, int index, int place) {
-                    read[part][place] = loadVector(first + (begin + part) * stride, index);
+                    read[part][place] = streamVector(first + (begin + part) * stride, index);
                 });
 #pragma unroll
         for (int part = 0; part < kAtOnce; ++part)
