@@ -117,6 +117,8 @@ void compareHeads(const AttentionBench &bench, const AttentionShape &shape, cons
 void canvas(AttentionVariant variant, const AttentionShape &shape, const std::vector<SequenceView> &sequences,
             std::int64_t rowStride)
 {
+    if (!inShard())
+        return;
     const std::string what = name(variant) + " canvas, " + std::to_string(shape.heads) + "/" +
                              std::to_string(shape.kvHeads) + " heads of " + std::to_string(shape.headDim) + ", " +
                              std::to_string(sequences[0].length) + " cached";
@@ -176,6 +178,8 @@ void canvas(AttentionVariant variant, const AttentionShape &shape, const std::ve
 void causal(AttentionVariant variant, const AttentionShape &shape, std::int64_t length, std::int64_t window,
             const std::vector<std::int64_t> &chunks)
 {
+    if (!inShard())
+        return;
     const std::string what = name(variant) + " causal, " + std::to_string(shape.heads) + "/" +
                              std::to_string(shape.kvHeads) + " heads of " + std::to_string(shape.headDim) + ", " +
                              std::to_string(length) + " rows, window " + std::to_string(window);

@@ -42,6 +42,21 @@ inline int &failureCount()
     return seed;
 }
 
+/// Whether the next of a test's cases is for this run: PALIMPSEST_TEST_SHARD=1/4 (counted from 0) takes every fourth,
+/// from the second on. For tools under which the whole takes minutes on one core of the host.
+[[nodiscard]] inline bool inShard()
+{
+    static const char *const wanted = std::getenv("PALIMPSEST_TEST_SHARD");
+    static unsigned next = 0;
+    unsigned shard = 0;
+    unsigned shards = 1;
+    if (wanted != nullptr && (std::sscanf(wanted, "%u/%u", &shard, &shards) != 2 || shard >= shards)) {
+        std::printf("FAIL PALIMPSEST_TEST_SHARD is K/N, K below N, not '%s'\n", wanted);
+        std::exit(1);
+    }
+    return next++ % shards == shard;
+}
+
 inline void fail(const std::string &what)
 {
     ++failureCount();

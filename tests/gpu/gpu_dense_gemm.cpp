@@ -268,6 +268,8 @@ void refusals()
 
 void allOf(const Case &shape, const std::string &variant, const Launch &launch)
 {
+    if (!inShard())
+        return;
     for (const GemmEpilogue epilogue : {GemmEpilogue::Float, GemmEpilogue::HalfWidth})
         for (const WeightLayout layout : {WeightLayout::OutputMajor, WeightLayout::InputMajor})
             run(shape, epilogue, layout, 1, variant, launch);
@@ -284,6 +286,8 @@ void allOf(const Case &shape, const std::string &variant, const Launch &launch)
 /// Whatever tile a product is given by its number of rows or by what runs beside it, a row's bits are the same.
 void tilesDoNotMatter(const Case &shape)
 {
+    if (!inShard())
+        return;
     const DeviceOperands onDevice(shape, WeightLayout::OutputMajor);
     const int parts = kernels::denseGemmParts(shape.outputs, shape.inputs, WeightLayout::OutputMajor);
     const auto count = static_cast<std::size_t>(shape.rows * shape.outputs * parts);
@@ -312,6 +316,8 @@ void tilesDoNotMatter(const Case &shape)
 /// Parts added by the product are what adding them afterwards in their order gives, bit for bit.
 void addedPartsAreTheSame(const Case &shape, WeightLayout layout, const std::string &variant, const Launch &launch)
 {
+    if (!inShard())
+        return;
     const std::string what = variant + ", added parts, inputs " + std::to_string(shape.inputs) +
                              (layout == WeightLayout::InputMajor ? " input-major" : "");
     const DeviceOperands onDevice(shape, layout);
