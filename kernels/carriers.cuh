@@ -21,13 +21,7 @@ inline constexpr float kDroppedMass = 0x1p-20F;
 /// Exclusive prefix sum over the block and its total; `scratch`: [kSampleWarps]. Two barriers.
 __device__ inline int blockPrefix(int value, int *scratch, int &total)
 {
-    int inclusive = value;
-#pragma unroll
-    for (int distance = 1; distance < 32; distance *= 2) {
-        const int other = __shfl_up_sync(kWholeWarp, inclusive, distance);
-        if (static_cast<int>(threadIdx.x) % 32 >= distance)
-            inclusive += other;
-    }
+    const int inclusive = warpPrefix(value);
     __syncthreads(); // scratch may still be read from before
     if (threadIdx.x % 32 == 31)
         scratch[threadIdx.x / 32] = inclusive;
@@ -53,18 +47,135 @@ struct Carriers
     float weights[kMostGathered];
 };
 
-/// Calls body(vector of exp(x - maximum), index in carriers.blocks), one warp for each listed block.
-template <typename Body>
-__device__ void forEachBlock(const CanvasLogits &canvas, const SampleSettings &settings, std::int64_t row,
-                             const Carriers &carriers, int blockCount, float maximum, Body body)
+/// Looks for the carriers of a row; its functions are for all threads of a block together.
+class CarrierSearch
 {
-    for (int index = static_cast<int>(threadIdx.x) / 32; index < blockCount; index += kSampleWarps) {
-        LogitVector vector = processedBlock(canvas, settings, row, carriers.blocks[index]);
-        for (float &value : vector.values)
-            value = __expf(fmaxf(value - maximum, -100.0F));
-        body(vector, index);
+public:
+    /// `scratch` and `sums`: [kSampleWarps], shared, as is `carriers`.
+    __device__ CarrierSearch(const CanvasLogits &canvas, const SampleSettings &settings, std::int64_t row,
+                             Carriers &carriers, int *scratch, float *sums)
+        : m_canvas(canvas),
+          m_settings(settings),
+          m_sample(sampleWorkspace(canvas)),
+          m_stats(m_sample.rows[row]),
+          m_row(row),
+          m_floor(m_stats.sum * kGatherFloor),
+          m_carriers(carriers),
+          m_scratch(scratch),
+          m_sums(sums)
+    {
     }
-}
+
+    /// Lists the carriers; false if there are too many or the others weigh too much.
+    __device__ bool list(int &count)
+    {
+        if (!listBlocks())
+            return false;
+        countIds(count);
+        if (count > kMostGathered || m_dropped > kDroppedMass * m_stats.sum)
+            return false;
+        listIds();
+        return true;
+    }
+
+private:
+    /// Blocks whose largest weight is below the floor are dropped whole, by their sum. False if too many are left: each
+    /// holds an id at least.
+    __device__ bool listBlocks()
+    {
+        const float *maxima = m_sample.maxima + m_row * m_sample.blockCount;
+        const BlockSums *blockSums = m_sample.sums + m_row * m_sample.blockCount;
+        float droppedHere = 0.0F;
+        for (std::int64_t first = 0; first < m_sample.blockCount; first += kSampleThreads) {
+            const std::int64_t block = first + threadIdx.x;
+            bool carries = false;
+            if (block < m_sample.blockCount) {
+                const float factor = __expf(fmaxf(maxima[block] - m_stats.maximum, -100.0F));
+                carries = factor >= m_floor;
+                droppedHere += carries ? 0.0F : blockSums[block].sum * factor;
+            }
+            int found = 0;
+            const int place = m_blocks + blockPrefix(carries ? 1 : 0, m_scratch, found);
+            m_blocks += found;
+            if (carries && place < kMostGathered)
+                m_carriers.blocks[place] = static_cast<std::int32_t>(block);
+        }
+        m_dropped = blockSum<kSampleThreads>(droppedHere, m_sums);
+        return m_blocks <= kMostGathered;
+    }
+
+    /// How many ids of each block carry, and where they go; what the others weigh.
+    __device__ void countIds(int &count)
+    {
+        forEachBlock([&](const LogitVector &vector, int index) {
+            int above = 0;
+            float below = 0.0F;
+            for (const float weight : vector.values) {
+                above += weight >= m_floor ? 1 : 0;
+                below += weight >= m_floor ? 0.0F : weight;
+            }
+            below = warpSum(below);
+            above = static_cast<int>(__reduce_add_sync(kWholeWarp, static_cast<unsigned>(above)));
+            if (threadIdx.x % 32 == 0) {
+                m_carriers.firstOfBlock[index] = above;
+                m_carriers.droppedOfBlock[index] = below;
+            }
+        });
+        __syncthreads();
+        const bool hasBlock = static_cast<int>(threadIdx.x) < m_blocks;
+        const int first = blockPrefix(hasBlock ? m_carriers.firstOfBlock[threadIdx.x] : 0, m_scratch, count);
+        if (hasBlock)
+            m_carriers.firstOfBlock[threadIdx.x] = first;
+        for (int index = 0; index < m_blocks; ++index)
+            m_dropped += m_carriers.droppedOfBlock[index];
+        __syncthreads();
+    }
+
+    /// In the order of the ids: blocks, then lanes, then a lane's eight.
+    __device__ void listIds()
+    {
+        const float inverse = 1.0F / m_stats.sum;
+        forEachBlock([&](const LogitVector &vector, int index) {
+            int here = 0;
+            for (const float weight : vector.values)
+                here += weight >= m_floor ? 1 : 0;
+            int at = m_carriers.firstOfBlock[index] + warpPrefix(here) - here;
+            for (int element = 0; element < 8; ++element) {
+                const float weight = vector.values[element];
+                if (weight < m_floor)
+                    continue;
+                m_carriers.ids[at] = m_carriers.blocks[index] * kLogitBlock + LogitVector::idOffset(element);
+                m_carriers.weights[at] = weight * inverse;
+                ++at;
+            }
+        });
+        __syncthreads();
+    }
+
+    /// Calls body(vector of exp(x - maximum), index in carriers.blocks), one warp for each listed block.
+    template <typename Body>
+    __device__ void forEachBlock(Body body)
+    {
+        for (int index = static_cast<int>(threadIdx.x) / 32; index < m_blocks; index += kSampleWarps) {
+            LogitVector vector = processedBlock(m_canvas, m_settings, m_row, m_carriers.blocks[index]);
+            for (float &value : vector.values)
+                value = __expf(fmaxf(value - m_stats.maximum, -100.0F));
+            body(vector, index);
+        }
+    }
+
+    const CanvasLogits &m_canvas;
+    const SampleSettings &m_settings;
+    const SampleWorkspace m_sample;
+    const RowStats m_stats;
+    std::int64_t m_row;
+    float m_floor;
+    Carriers &m_carriers;
+    int *m_scratch;
+    float *m_sums;
+    int m_blocks = 0; ///< listed
+    float m_dropped = 0.0F;
+};
 
 /// Lists the carriers; false if there are too many or the others weigh too much. Known to the whole block.
 __device__ inline bool listCarriers(const CanvasLogits &canvas, const SampleSettings &settings, std::int64_t row,
@@ -72,82 +183,7 @@ __device__ inline bool listCarriers(const CanvasLogits &canvas, const SampleSett
 {
     __shared__ int scratch[kSampleWarps];
     __shared__ float sums[kSampleWarps];
-    const SampleWorkspace sample = sampleWorkspace(canvas);
-    const float *maxima = sample.maxima + row * sample.blockCount;
-    const BlockSums *blockSums = sample.sums + row * sample.blockCount;
-    const RowStats stats = sample.rows[row];
-    const float floor = stats.sum * kGatherFloor;
-
-    // Blocks whose largest weight is below the floor are dropped whole, by their sum.
-    float droppedHere = 0.0F;
-    int listed = 0;
-    for (std::int64_t first = 0; first < sample.blockCount; first += kSampleThreads) {
-        const std::int64_t block = first + threadIdx.x;
-        bool carries = false;
-        if (block < sample.blockCount) {
-            const float factor = __expf(fmaxf(maxima[block] - stats.maximum, -100.0F));
-            carries = factor >= floor;
-            droppedHere += carries ? 0.0F : blockSums[block].sum * factor;
-        }
-        int found = 0;
-        const int place = listed + blockPrefix(carries ? 1 : 0, scratch, found);
-        listed += found;
-        if (carries && place < kMostGathered)
-            carriers.blocks[place] = static_cast<std::int32_t>(block);
-    }
-    float dropped = blockSum<kSampleThreads>(droppedHere, sums);
-    if (listed > kMostGathered)
-        return false; // each of them holds an id at least
-
-    forEachBlock(canvas, settings, row, carriers, listed, stats.maximum, [&](const LogitVector &vector, int index) {
-        int above = 0;
-        float below = 0.0F;
-        for (const float weight : vector.values) {
-            above += weight >= floor ? 1 : 0;
-            below += weight >= floor ? 0.0F : weight;
-        }
-        below = warpSum(below);
-        above = static_cast<int>(__reduce_add_sync(kWholeWarp, static_cast<unsigned>(above)));
-        if (threadIdx.x % 32 == 0) {
-            carriers.firstOfBlock[index] = above;
-            carriers.droppedOfBlock[index] = below;
-        }
-    });
-    __syncthreads();
-    const int mine = static_cast<int>(threadIdx.x) < listed ? carriers.firstOfBlock[threadIdx.x] : 0;
-    const int first = blockPrefix(mine, scratch, count);
-    if (static_cast<int>(threadIdx.x) < listed)
-        carriers.firstOfBlock[threadIdx.x] = first;
-    for (int index = 0; index < listed; ++index)
-        dropped += carriers.droppedOfBlock[index];
-    __syncthreads();
-    if (count > kMostGathered || dropped > kDroppedMass * stats.sum)
-        return false;
-
-    const float inverse = 1.0F / stats.sum;
-    forEachBlock(canvas, settings, row, carriers, listed, stats.maximum, [&](const LogitVector &vector, int index) {
-        // In the order of the ids: lanes, then a lane's eight.
-        int here = 0;
-        for (const float weight : vector.values)
-            here += weight >= floor ? 1 : 0;
-        int inclusive = here;
-        for (int distance = 1; distance < 32; distance *= 2) {
-            const int other = __shfl_up_sync(kWholeWarp, inclusive, distance);
-            if (static_cast<int>(threadIdx.x) % 32 >= distance)
-                inclusive += other;
-        }
-        int at = carriers.firstOfBlock[index] + inclusive - here;
-        for (int element = 0; element < 8; ++element) {
-            const float weight = vector.values[element];
-            if (weight < floor)
-                continue;
-            carriers.ids[at] = carriers.blocks[index] * kLogitBlock + LogitVector::idOffset(element);
-            carriers.weights[at] = weight * inverse;
-            ++at;
-        }
-    });
-    __syncthreads();
-    return true;
+    return CarrierSearch(canvas, settings, row, carriers, scratch, sums).list(count);
 }
 
 } // namespace palimpsest::kernels
