@@ -17,44 +17,62 @@ using namespace hopper_gemm;
 
 constexpr std::int64_t kMultiprocessors = 132; // of an H200, where the tiles were chosen
 
-template <int kWarpgroups, int kTileRows, WeightLayout kLayout, GemmEpilogue kEpilogue, bool kAddParts = false>
-cudaError_t launch(const DenseGemmArgs &args, cudaStream_t stream)
+struct Maps
 {
-    using P = Pipeline<kWarpgroups, kTileRows>;
+    CUtensorMap weight{};
+    CUtensorMap x{};
+    CUtensorMap out{}; ///< where it is staged
+};
+
+/// Outputs of the weight for one that is stored.
+constexpr std::int64_t weightOutputs(GemmEpilogue epilogue)
+{
+    return epilogue == GemmEpilogue::GatedGelu ? 2 : 1;
+}
+
+/// False where the driver refuses one.
+template <int kWarpgroups, WeightLayout kLayout, GemmEpilogue kEpilogue>
+bool describeOperands(Maps &maps, const DenseGemmArgs &args, int fetchedRows)
+{
     constexpr int kBlockOutputs = kWarpgroups * kGroupOutputs;
+    constexpr bool kGated = kEpilogue == GemmEpilogue::GatedGelu;
+    constexpr std::int64_t kWidth = weightOutputs(kEpilogue);
+    using Stored = Staging<kWarpgroups, kEpilogue>;
     const auto inputs = static_cast<cuuint64_t>(args.inputs);
     const auto outputs = static_cast<cuuint64_t>(args.outputs);
-    constexpr bool kGated = kEpilogue == GemmEpilogue::GatedGelu;
-    // Columns of the accumulators behind the fetched rows are never stored, whatever lies in shared memory.
-    const int fetchedRows = args.rows < kTileRows ? static_cast<int>((args.rows + 7) / 8) * 8 : kTileRows;
-    CUtensorMap weightMap;
-    CUtensorMap xMap;
-    bool described = describe<2>(xMap, args.x, {inputs, static_cast<cuuint64_t>(args.rows)}, {args.inputs},
-                                 {kTileInputs, static_cast<cuuint32_t>(fetchedRows)});
+    const auto rows = static_cast<cuuint64_t>(args.rows);
+    bool described =
+        describe<2>(maps.x, args.x, {inputs, rows}, {args.inputs}, {kTileInputs, static_cast<cuuint32_t>(fetchedRows)});
     if constexpr (kGated) // [group of 8][gate or up][8][inputs]: eight gate rows, then their up rows
-        described &= describe<4>(weightMap, args.weight, {inputs, 8, 2, outputs / 16},
+        described &= describe<4>(maps.weight, args.weight, {inputs, 8, 2, outputs / 16},
                                  {args.inputs, args.outputs / 2 * args.inputs, 8 * args.inputs},
                                  {kTileInputs, 8, 2, kBlockOutputs / 16});
     else if constexpr (kLayout == WeightLayout::InputMajor)
         described &=
-            describe<2>(weightMap, args.weight, {outputs, inputs}, {args.outputs}, {kGroupOutputs, kTileInputs});
+            describe<2>(maps.weight, args.weight, {outputs, inputs}, {args.outputs}, {kGroupOutputs, kTileInputs});
     else
         described &=
-            describe<2>(weightMap, args.weight, {inputs, outputs}, {args.inputs}, {kTileInputs, kBlockOutputs});
-    using Stored = Staging<kWarpgroups, kEpilogue>;
-    constexpr std::int64_t kWidth = kGated ? 2 : 1; // outputs of the weight for a stored one
-    CUtensorMap outMap{};
+            describe<2>(maps.weight, args.weight, {inputs, outputs}, {args.inputs}, {kTileInputs, kBlockOutputs});
     if constexpr (isStaged(kEpilogue))
-        described &= describe<2>(outMap, static_cast<const Bf16 *>(args.out),
-                                 {outputs / kWidth, static_cast<cuuint64_t>(args.rows)}, {args.outputs / kWidth},
-                                 {Stored::kOutputs, Stored::kChunkRows},
+        described &= describe<2>(maps.out, static_cast<const Bf16 *>(args.out), {outputs / kWidth, rows},
+                                 {args.outputs / kWidth}, {Stored::kOutputs, Stored::kChunkRows},
                                  kGated ? CU_TENSOR_MAP_SWIZZLE_64B : CU_TENSOR_MAP_SWIZZLE_128B);
-    if (!described)
+    return described;
+}
+
+template <int kWarpgroups, int kTileRows, WeightLayout kLayout, GemmEpilogue kEpilogue, bool kAddParts = false>
+cudaError_t launch(const DenseGemmArgs &args, cudaStream_t stream)
+{
+    constexpr int kBlockOutputs = kWarpgroups * kGroupOutputs;
+    // Columns of the accumulators behind the fetched rows are never stored, whatever lies in shared memory.
+    const int fetchedRows = args.rows < kTileRows ? static_cast<int>((args.rows + 7) / 8) * 8 : kTileRows;
+    Maps maps;
+    if (!describeOperands<kWarpgroups, kLayout, kEpilogue>(maps, args, fetchedRows))
         return cudaErrorInvalidValue;
 
     const std::int64_t blocks = (args.outputs + kBlockOutputs - 1) / kBlockOutputs;
     const Sizes sizes{.rows = args.rows,
-                      .outputs = args.outputs / kWidth,
+                      .outputs = args.outputs / weightOutputs(kEpilogue),
                       .inputTiles = static_cast<int>((args.inputs + kTileInputs - 1) / kTileInputs),
                       .outputBlocks = static_cast<int>(blocks),
                       .parts = args.parts,
@@ -64,7 +82,7 @@ cudaError_t launch(const DenseGemmArgs &args, cudaStream_t stream)
                       .besideNext = args.besideNext,
                       .out = static_cast<float *>(args.out)};
     const auto kernel = hopperKernel<kWarpgroups, kTileRows, kLayout, kEpilogue, kAddParts>;
-    constexpr int kSharedBytes = P::sharedBytes(Stored::kBytes);
+    constexpr int kSharedBytes = Pipeline<kWarpgroups, kTileRows>::sharedBytes(Staging<kWarpgroups, kEpilogue>::kBytes);
     cudaError_t status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
     int multiprocessors = 0;
     if (status == cudaSuccess)
@@ -78,7 +96,7 @@ cudaError_t launch(const DenseGemmArgs &args, cudaStream_t stream)
                            {.grid = dim3(static_cast<unsigned>(std::min<std::int64_t>(tiles, multiprocessors))),
                             .threads = threadsOf(kWarpgroups, kAddParts),
                             .sharedBytes = kSharedBytes},
-                           stream, weightMap, xMap, outMap, sizes);
+                           stream, maps.weight, maps.x, maps.out, sizes);
 }
 
 template <int kWarpgroups, int kTileRows>
