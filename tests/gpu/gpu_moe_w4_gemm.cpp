@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Palimpsest developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "kernels/chip.h"
 #include "kernels/moe_w4_gemm.h"
 
 #include "gpu_check.h"
@@ -21,6 +22,13 @@ std::mt19937 &random()
 {
     static std::mt19937 generator(testSeed());
     return generator;
+}
+
+bool hasWarpgroups()
+{
+    kernels::ChipChoices chip;
+    ok(kernels::currentChip(chip), "currentChip");
+    return chip.wgmma;
 }
 
 enum class Spread { Even, OneExpert, FewExperts, Skewed };
@@ -48,6 +56,11 @@ struct Routing
     std::vector<std::int32_t> experts; // by slot
     std::vector<std::int32_t> offsets;
     std::vector<std::int32_t> slots; // by position
+
+    Routing(std::vector<std::int32_t> chosen, std::int64_t expertCount) : experts(std::move(chosen))
+    {
+        sort(expertCount);
+    }
 
     explicit Routing(const Shape &shape)
     {
@@ -93,9 +106,11 @@ std::size_t strideOf(std::size_t outputs, std::int64_t columns)
 class Experts
 {
 public:
-    explicit Experts(const Shape &shape)
+    explicit Experts(const Shape &shape) : Experts(shape, Routing(shape)) {}
+
+    Experts(const Shape &shape, Routing routing)
         : m_shape(shape),
-          m_routing(shape),
+          m_routing(std::move(routing)),
           m_input(roundedToBf16(randomFloats(static_cast<std::size_t>(shape.tokens * shape.hidden), random()))),
           m_gateUp(shape.experts, 2 * shape.inner, shape.hidden, 128, random()),
           m_down(shape.experts, shape.hidden, shape.inner, 64, random()),
@@ -188,6 +203,27 @@ public:
         return out.host("overlapped " + nameOf(m_shape));
     }
 
+    /// The warpgroup product, where there is one, against the portable one, which is compared with the reference.
+    void compareVariants()
+    {
+        const auto inner = gateUp(W4Variant::Portable);
+        checkGateUp(inner);
+        std::vector<kernels::Bf16> bf16;
+        std::vector<float> wide;
+        down(W4Variant::Portable, inner, &bf16, nullptr);
+        down(W4Variant::Portable, inner, nullptr, &wide);
+        checkDown(wide, inner, kFloatBound);
+        if (!hasWarpgroups())
+            return;
+        requireSameBits(gateUp(W4Variant::Warpgroup), inner, "warpgroups' moeGateUp " + nameOf(m_shape));
+        std::vector<kernels::Bf16> other;
+        std::vector<float> otherWide;
+        down(W4Variant::Warpgroup, inner, &other, nullptr);
+        requireSameBits(other, bf16, "warpgroups' moeDown " + nameOf(m_shape));
+        down(W4Variant::Warpgroup, inner, nullptr, &otherWide);
+        requireSameBits(otherWide, wide, "warpgroups' moeDown fp32 " + nameOf(m_shape));
+    }
+
     void checkGateUp(const std::vector<kernels::Bf16> &found) const
     {
         const auto inner = static_cast<std::size_t>(m_shape.inner);
@@ -266,6 +302,27 @@ void matchesTheReference(const Shape &shape)
     std::vector<kernels::Bf16> portable;
     experts.down(W4Variant::Portable, inner, &portable, nullptr);
     requireSameBits(portable, bf16, "portable moeDown " + nameOf(shape));
+}
+
+/// Numbers of an expert's tokens around what an item of the warpgroup product takes, beside experts with none and few;
+/// inner activations of one group of 64 and of odd numbers of them.
+void tokensOfItems(std::int64_t hidden, std::int64_t inner)
+{
+    constexpr std::int64_t kExperts = 9;
+    for (const std::vector<std::int64_t> &counts :
+         std::vector<std::vector<std::int64_t>>{{0, 1, 0, 17, 72, 73, 80, 81, 0},
+                                                {88, 89, 95, 96, 97, 8, 9, 0, 3},
+                                                {0, 0, 0, 145, 0, 0, 0, 0, 0},
+                                                {144, 192, 193, 1, 56, 57, 64, 65, 2}}) {
+        std::vector<std::int32_t> experts;
+        for (std::size_t expert = 0; expert < counts.size(); ++expert)
+            experts.insert(experts.end(), static_cast<std::size_t>(counts[expert]), static_cast<std::int32_t>(expert));
+        std::shuffle(experts.begin(), experts.end(), random());
+        const auto tokens = static_cast<std::int64_t>(experts.size());
+        const Shape shape{tokens, 1, kExperts, hidden, inner, Spread::Even};
+        Experts layer(shape, Routing(std::move(experts), kExperts));
+        layer.compareVariants();
+    }
 }
 
 void repeatsItself()
@@ -354,6 +411,9 @@ int main()
     };
     for (const Shape &shape : shapes)
         matchesTheReference(shape);
+    for (const auto &[hidden, inner] :
+         {std::pair<std::int64_t, std::int64_t>{512, 64}, {1152, 704}, {384, 832}, {2816, 896}, {256, 1216}})
+        tokensOfItems(hidden, inner);
     repeatsItself();
     batchDoesNotMatter();
     refusals();

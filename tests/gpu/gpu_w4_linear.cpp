@@ -143,7 +143,7 @@ int main()
         for (const std::int64_t outputs : {1, 33, 128, 1000})
             for (const std::int64_t groups : {1, 3, 8}) {
                 Linear linear(outputs, groups * group, group);
-                for (const std::int64_t rows : {1, 7, 17, 64, 65, 200})
+                for (const std::int64_t rows : {1, 7, 17, 64, 65, 96, 97, 200})
                     linear.matchesTheReference(rows);
             }
     Linear large(4096, 4096, 128);
