@@ -15,10 +15,32 @@ __device__ __forceinline__ void barrierArrive(std::uint32_t barrier)
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
+// The race detector follows neither one lane that arrives for its warp nor an arrival that waits for copies: it names
+// hazards where there are none. For it the library can be built so that every lane arrives, behind its own copies.
+#ifdef PALIMPSEST_RACECHECK
+inline constexpr bool kEveryLaneArrives = true;
+#else
+inline constexpr bool kEveryLaneArrives = false;
+#endif
+
+/// What barrierArriveOfWarp() counts as.
+inline constexpr unsigned kWarpArrivals = kEveryLaneArrives ? 32 : 1;
+
+/// The whole warp arrives: what its lanes read and wrote is behind them.
+__device__ __forceinline__ void barrierArriveOfWarp(std::uint32_t barrier, int lane)
+{
+    __syncwarp();
+    if (kEveryLaneArrives || lane == 0)
+        barrierArrive(barrier);
+}
+
 /// Arrives once this thread's copies begun with cp.async have all landed; one of the barrier's expected arrivals.
 __device__ __forceinline__ void barrierArriveAfterCopies(std::uint32_t barrier)
 {
-    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
+    if constexpr (kEveryLaneArrives)
+        asm volatile("cp.async.wait_all;\nmbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+    else
+        asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
 }
 
 /// For data that is read once: first to leave the second-level cache, so that what is read again stays.

@@ -39,7 +39,7 @@ struct TokenBoxes
 struct WarpgroupBarriers
 {
     std::uint64_t full[kMostStages];  // the feeder's arrivals
-    std::uint64_t empty[kMostStages]; // one arrival a multiplying warp
+    std::uint64_t empty[kMostStages]; // each multiplying warp's
 };
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -152,7 +152,7 @@ class GatherFeeder
 {
 public:
     /// At a full barrier: its warps', and one for what is announced.
-    static constexpr int kArrivals = kFeeders / 32 + 1;
+    static constexpr int kArrivals = kFeeders / 32 * static_cast<int>(ptx::kWarpArrivals) + 1;
     static constexpr int kRegisters = 72;
     static constexpr int kOthersRegisters = 216;
 
@@ -232,9 +232,7 @@ private:
     __device__ void report()
     {
         ptx::proxyFence();
-        __syncwarp();
-        if (m_thread % 32 == 0)
-            ptx::barrierArrive(ptx::sharedAddress(&m_barriers.full[m_landed]));
+        ptx::barrierArriveOfWarp(ptx::sharedAddress(&m_barriers.full[m_landed]), m_thread % 32);
         m_landed = m_landed + 1 == m_problem.stages ? 0 : m_landed + 1;
     }
 

@@ -12,7 +12,7 @@ namespace palimpsest::kernels::w4 {
 struct BulkBarriers
 {
     std::uint64_t full[kMostStages];  // an arrival for each lane that feeds and one for the bytes announced
-    std::uint64_t empty[kMostStages]; // one arrival a multiplying warp
+    std::uint64_t empty[kMostStages]; // each multiplying warp's
 };
 
 #if __CUDA_ARCH__ >= 900
@@ -35,9 +35,7 @@ public:
 
     __device__ void release()
     {
-        __syncwarp();
-        if (m_lane == 0)
-            ptx::barrierArrive(ptx::sharedAddress(&m_barriers.empty[m_place.stage]));
+        ptx::barrierArriveOfWarp(ptx::sharedAddress(&m_barriers.empty[m_place.stage]), m_lane);
         m_place.advance(m_problem.stages);
     }
 
@@ -115,7 +113,8 @@ __global__ void __launch_bounds__((kCopyEngineWarps + 1) * 32, 1) bulkKernel(con
     if (threadIdx.x == 0) {
         for (int stage = 0; stage < problem.stages; ++stage) {
             ptx::barrierInit(ptx::sharedAddress(&barriers.full[stage]), 33);
-            ptx::barrierInit(ptx::sharedAddress(&barriers.empty[stage]), static_cast<std::uint32_t>(problem.warps));
+            ptx::barrierInit(ptx::sharedAddress(&barriers.empty[stage]),
+                             static_cast<unsigned>(problem.warps) * ptx::kWarpArrivals);
         }
         ptx::barrierInitFence();
     }

@@ -51,9 +51,7 @@ public:
 
     __device__ void release()
     {
-        __syncwarp();
-        if (m_lane == 0)
-            ptx::barrierArrive(m_empty + static_cast<std::uint32_t>(m_oldest.stage) * 8U);
+        ptx::barrierArriveOfWarp(m_empty + static_cast<std::uint32_t>(m_oldest.stage) * 8U, m_lane);
         m_oldest.advance(m_count);
     }
 
@@ -224,7 +222,7 @@ __global__ void __launch_bounds__(kWarpgroups * 128 + kFeeders, 1)
     if (threadIdx.x == 0) {
         for (int stage = 0; stage < problem.stages; ++stage) {
             ptx::barrierInit(ptx::sharedAddress(&barriers.full[stage]), Feeder::kArrivals);
-            ptx::barrierInit(ptx::sharedAddress(&barriers.empty[stage]), kWarpgroupBlocks);
+            ptx::barrierInit(ptx::sharedAddress(&barriers.empty[stage]), kWarpgroupBlocks * ptx::kWarpArrivals);
         }
         ptx::barrierInitFence();
     }
