@@ -7,6 +7,7 @@
 #include "kernels/dense_gemm_variants.h"
 #include "kernels/gelu.cuh"
 #include "kernels/ptx.cuh"
+#include "kernels/vector_aligned.h"
 
 #include <cstdint>
 
@@ -250,7 +251,7 @@ bool isAllowed(const DenseGemmArgs &args)
     if (args.rows < 0 || args.rows > 65535 * kTileRows || args.outputs <= 0 || args.inputs <= 0 ||
         args.outputs % (gated ? 16 : 8) != 0 || args.inputs % 8 != 0)
         return false;
-    if (args.x == nullptr || args.weight == nullptr || args.out == nullptr)
+    if (!isVectorAligned(args.x) || !isVectorAligned(args.weight) || !isVectorAligned(args.out))
         return false;
     if (args.layout != WeightLayout::OutputMajor && (gated || args.epilogue == GemmEpilogue::Fp16))
         return false;

@@ -8,6 +8,7 @@
 #include "kernels/launch.h"
 #include "kernels/processed_logits.cuh"
 #include "kernels/ptx.cuh"
+#include "kernels/vector_aligned.h"
 
 namespace palimpsest::kernels {
 
@@ -259,8 +260,8 @@ bool isAllowed(const CanvasLogits &canvases)
     constexpr std::int64_t kMostRows = 65535;
     return canvases.rows >= 0 && canvases.rows <= kMostRows && canvases.canvases >= 0 &&
            canvases.canvases <= kMostRows && canvases.allRows() <= kMostRows && canvases.vocabSize > 0 &&
-           canvases.vocabSize % 8 == 0 && canvases.vocabSize <= kMostSampledIds && canvases.logits != nullptr &&
-           canvases.settings != nullptr && canvases.workspace != nullptr;
+           canvases.vocabSize % 8 == 0 && canvases.vocabSize <= kMostSampledIds && isVectorAligned(canvases.logits) &&
+           canvases.settings != nullptr && isVectorAligned(canvases.workspace);
 }
 
 cudaError_t headSample(const CanvasLogits &canvases, RowSample *results, cudaStream_t stream)

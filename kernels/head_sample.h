@@ -54,13 +54,13 @@ struct CanvasLogits
     LogitType type = LogitType::Fp32;
     float softcap = 30.0F;                    ///< cap * tanh(x / cap); 0: the logits are taken as they are
     const SampleSettings *settings = nullptr; ///< [canvases]
-    void *workspace = nullptr; ///< headSampleWorkspace() bytes, aligned to 16; selfCondition() reads what is in it
+    void *workspace = nullptr;                ///< headSampleWorkspace() bytes; selfCondition() reads what is in it
 
     /// Of all canvases.
     [[nodiscard]] constexpr std::int64_t allRows() const noexcept { return rows * canvases; }
 };
 
-/// Whether the sizes are allowed (headSample()) and the pointers there.
+/// Whether sizes and pointers are as headSample() requires.
 [[nodiscard]] bool isAllowed(const CanvasLogits &canvases);
 
 /// Bytes of workspace for this many rows of all canvases.
@@ -69,13 +69,12 @@ struct CanvasLogits
 /// Soft-cap, bias, temperature, argmax, entropy, Gumbel sample and the five best ids of each row.
 ///
 /// Shapes     results: [canvases, rows].
-/// Requires   vocabSize % 8 == 0 and at most 2^31 - 16384, at most 65535 rows of all canvases; pointers aligned to 16
-///            bytes.
+/// Requires   vocabSize % 8 == 0 and at most 2^31 - 16384, at most 65535 rows of all canvases; logits and workspace
+///            aligned to 16 bytes.
 /// Numerics   fp32 values and exponentials, sums of blocks of 256 ids in fp32, their sum in double. A row's bits are
-///            the same alone and in any batch. Noise is drawn by
-///            the specification's counters; its words are the CPU's bit for bit (gumbelFromWord() in philox.cuh says
-///            how close the values are). Noise is at most 16.64: groups of four ids that cannot win are not perturbed,
-///            which changes nothing in the result.
+///            the same alone and in any batch. Noise is drawn by the specification's counters; its words are the CPU's
+///            bit for bit (gumbelFromWord() in philox.cuh says how close the values are). Noise is at most 16.64:
+///            groups of four ids that cannot win are not perturbed, which changes nothing in the result.
 /// Cost       one read of the logits (134 MB in Fp16 at 256 x 262144: 31 us at 4.27 TB/s), a byte written for four of
 ///            them and read where their block may win.
 /// Returns    cudaErrorInvalidValue if a requirement does not hold, else the status of the launch. Asynchronous, no

@@ -7,6 +7,7 @@
 #include "kernels/moe_w4_gemm.h"
 #include "kernels/ptx.cuh"
 #include "kernels/reduce.cuh"
+#include "kernels/vector_aligned.h"
 
 namespace palimpsest::kernels {
 
@@ -108,16 +109,14 @@ __global__ __launch_bounds__(kSumThreads) void sumKernel(const MoeArgs args, con
 
 bool isAllowed(const MoeArgs &args)
 {
-    const auto misaligned = [](const void *p) {
-        return p == nullptr || reinterpret_cast<std::uintptr_t>(p) % 16 != 0;
-    };
     if (args.tokens < 0 || args.slotsPerToken < 1 || args.experts < 1 || args.experts > w4::kMaxExperts ||
         args.hidden < 1 || args.hidden % 128 != 0 || args.inner < 1 || args.inner % 64 != 0 ||
         args.tokens > INT32_MAX / args.slotsPerToken)
         return false;
     return args.tokens == 0 ||
-           !(args.expertIds == nullptr || args.slotWeights == nullptr || misaligned(args.input) ||
-             misaligned(args.gateUp) || misaligned(args.down) || misaligned(args.workspace) || misaligned(args.out));
+           (args.expertIds != nullptr && args.slotWeights != nullptr && isVectorAligned(args.input) &&
+            isVectorAligned(args.gateUp) && isVectorAligned(args.down) && isVectorAligned(args.workspace) &&
+            isVectorAligned(args.out));
 }
 
 cudaError_t products(const MoeArgs &args, const Workspace &workspace, cudaStream_t stream)

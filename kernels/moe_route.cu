@@ -7,6 +7,7 @@
 #include "kernels/moe_route_choose.cuh"
 #include "kernels/moe_route_logits.cuh"
 #include "kernels/moe_route_logits_many.cuh"
+#include "kernels/vector_aligned.h"
 
 #include <algorithm>
 
@@ -18,16 +19,13 @@ namespace {
 
 bool isAllowed(const MoeRouteArgs &args)
 {
-    const auto aligned = [](const void *p) {
-        return p != nullptr && (reinterpret_cast<std::uintptr_t>(p) & 15U) == 0;
-    };
     return args.tokens >= 0 && args.hidden > 0 && args.hidden <= INT32_MAX && args.hidden % 8 == 0 &&
            args.experts > 0 && args.experts <= kMostRoutedExperts && args.slotsPerToken > 0 &&
            args.slotsPerToken <= args.experts && args.slotsPerToken <= kMostSlotsPerToken &&
-           args.tokens <= INT32_MAX / args.slotsPerToken && aligned(args.workspace) && aligned(args.x) &&
-           aligned(args.scale) && aligned(args.weights) && args.perExpertScale != nullptr &&
-           args.expertIds != nullptr && args.slotWeights != nullptr && args.expertOffsets != nullptr &&
-           args.slots != nullptr;
+           args.tokens <= INT32_MAX / args.slotsPerToken && isVectorAligned(args.workspace) &&
+           isVectorAligned(args.x) && isVectorAligned(args.scale) && isVectorAligned(args.weights) &&
+           args.perExpertScale != nullptr && args.expertIds != nullptr && args.slotWeights != nullptr &&
+           args.expertOffsets != nullptr && args.slots != nullptr;
 }
 
 /// Chips of 8.6, 8.9 and 12.x have 99 KiB for a block: there it is always small ones.

@@ -8,6 +8,7 @@
 #include "kernels/launch.h"
 #include "kernels/processed_logits.cuh"
 #include "kernels/ptx.cuh"
+#include "kernels/vector_aligned.h"
 
 namespace palimpsest::kernels {
 
@@ -269,8 +270,8 @@ __global__ __launch_bounds__(kSampleThreads) void scatterKernel(const SelfCondit
 
 bool isAllowed(const SelfConditionArgs &args)
 {
-    return isAllowed(args.canvas) && args.hidden > 0 && args.hidden % 8 == 0 && args.table != nullptr &&
-           args.out != nullptr && args.workspace != nullptr;
+    return isAllowed(args.canvas) && args.hidden > 0 && args.hidden % 8 == 0 && isVectorAligned(args.table) &&
+           isVectorAligned(args.out) && isVectorAligned(args.workspace);
 }
 
 } // namespace

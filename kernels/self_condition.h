@@ -18,7 +18,7 @@ struct SelfConditionArgs
     std::int64_t hidden = 0;
     const Bf16 *table = nullptr;       ///< [vocabSize, hidden], the embedding
     float *out = nullptr;              ///< [canvases, rows, hidden]: softmax(processed) times the table, not scaled
-    void *workspace = nullptr;         ///< selfConditionWorkspace() bytes, aligned to 16
+    void *workspace = nullptr;         ///< selfConditionWorkspace() bytes
     std::int32_t *denseRows = nullptr; ///< [canvases]: receives how many rows took the dense product; may be null
 };
 
@@ -33,7 +33,7 @@ struct SelfConditionArgs
 /// there are none.
 ///
 /// Shapes     above; row-major, contiguous.
-/// Requires   hidden % 8 == 0 and what headSample() does; pointers aligned to 16 bytes.
+/// Requires   hidden % 8 == 0 and what headSample() does; table, out and workspace aligned to 16 bytes.
 /// Numerics   gathered rows: fp32 weights and sums in the order of the ids. Dense rows: exp(x - maximum) rounded to
 ///            bf16, fp32 sums; ids whose probability is below 2^-16 of the largest one's square are rounded to a power
 ///            of two, which adds less than bf16 does and keeps their sum. Which way a row takes and its bits depend on

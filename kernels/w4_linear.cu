@@ -6,6 +6,7 @@
 #include "kernels/chip.h"
 #include "kernels/launch.h"
 #include "kernels/ptx.cuh"
+#include "kernels/vector_aligned.h"
 
 namespace palimpsest::kernels {
 
@@ -122,11 +123,8 @@ cudaError_t settleVariant(W4LinearArgs &args, int parts)
 
 cudaError_t inParts(const W4LinearArgs &args, int count, cudaStream_t stream)
 {
-    const auto misaligned = [](const void *p) {
-        return p == nullptr || reinterpret_cast<std::uintptr_t>(p) % 16 != 0;
-    };
     const void *const out = args.outFloat != nullptr ? static_cast<const void *>(args.outFloat) : args.outBf16;
-    if (args.rows > INT32_MAX / count || misaligned(args.workspace) || misaligned(out))
+    if (args.rows > INT32_MAX / count || !isVectorAligned(args.workspace) || !isVectorAligned(out))
         return cudaErrorInvalidValue;
     const Parts parts = layOut(args.workspace, args.rows, args.outputs, count);
     const auto blocksFor = [](std::int64_t items) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/chip.h"
+#include "kernels/vector_aligned.h"
 #include "kernels/w4_product_portable.cuh"
 
 #include <algorithm>
@@ -100,11 +101,8 @@ cudaError_t launchProduct(Product product, Problem problem, W4Variant variant, c
 {
     if (problem.positions == 0 || problem.rowBlocks == 0)
         return cudaSuccess;
-    const auto misaligned = [](const void *p) {
-        return p == nullptr || (reinterpret_cast<std::uintptr_t>(p) & 15U) != 0;
-    };
-    if (problem.experts < 1 || problem.experts > kMaxExperts || problem.columns <= 0 || misaligned(problem.weights) ||
-        misaligned(problem.input) || misaligned(problem.out))
+    if (problem.experts < 1 || problem.experts > kMaxExperts || problem.columns <= 0 ||
+        !isVectorAligned(problem.weights) || !isVectorAligned(problem.input) || !isVectorAligned(problem.out))
         return cudaErrorInvalidValue;
     Device device;
     cudaError_t status = currentDevice(device);

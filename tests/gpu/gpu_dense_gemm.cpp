@@ -157,6 +157,81 @@ void compare(const std::vector<float> &found, const Operands &operands, const Ca
     requireClose(some, wanted, bound, what);
 }
 
+/// A product whose result is rounded to 16 bits.
+void runRounded(const DeviceOperands &onDevice, GemmEpilogue epilogue, const std::string &what, const Launch &launch)
+{
+    const Case &shape = onDevice.shape;
+    const auto width =
+        static_cast<std::size_t>(epilogue == GemmEpilogue::GatedGelu ? shape.outputs / 2 : shape.outputs);
+    const std::size_t count = static_cast<std::size_t>(shape.rows) * width;
+    DenseGemmArgs args = onDevice.args(epilogue, 1);
+    const DeviceArray<std::uint16_t> out(count);
+    args.out = out.data();
+    ok(launch(args), what);
+    const auto found = out.host(what);
+    std::vector<float> wide(count);
+    std::transform(found.begin(), found.end(), wide.begin(), [&](std::uint16_t bits) {
+        return epilogue == GemmEpilogue::Fp16 ? fromFp16(bits) : fromBf16(bits);
+    });
+    compare(wide, operandsOf(shape), shape, epilogue, what);
+
+    // Fewer rows: the same bits, and those behind stay as they were.
+    const std::int64_t fewer = (shape.rows + 1) / 2;
+    const DeviceArray<std::uint16_t> again(count);
+    args.out = again.data();
+    args.rows = fewer;
+    ok(launch(args), what);
+    auto wanted = found;
+    std::fill(wanted.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(fewer) * width), wanted.end(),
+              std::uint16_t{0xFFFF});
+    requireSameBits(again.host(what), wanted, what + ", fewer rows");
+}
+
+/// A count in device memory: rows behind it stay as they were, the others are as in `found`, the whole product.
+void runActiveRows(DenseGemmArgs args, const std::vector<float> &found, const std::string &what, const Launch &launch)
+{
+    const auto count = static_cast<std::size_t>(args.rows * args.outputs);
+    const auto active = static_cast<std::int32_t>(args.rows / 3);
+    const DeviceArray<std::int32_t> activeRows(std::vector<std::int32_t>{active});
+    const DeviceArray<float> limited(found.size());
+    args.out = limited.data();
+    args.activeRows = activeRows.data();
+    ok(launch(args), what);
+    const auto part = limited.host(what);
+    for (std::size_t i = 0; i < part.size(); ++i) {
+        const bool wanted = static_cast<std::int64_t>(i % count) / args.outputs < active;
+        if (wanted ? std::bit_cast<std::uint32_t>(part[i]) != std::bit_cast<std::uint32_t>(found[i])
+                   : !std::isnan(part[i]))
+            return fail(what + ": active rows");
+    }
+}
+
+/// A product in fp32, in parts or whole.
+void runFloat(const DeviceOperands &onDevice, int parts, const std::string &what, const Launch &launch)
+{
+    const Case &shape = onDevice.shape;
+    const auto count = static_cast<std::size_t>(shape.rows * shape.outputs);
+    DenseGemmArgs args = onDevice.args(GemmEpilogue::Float, parts);
+    const DeviceArray<float> out(count * static_cast<std::size_t>(parts));
+    args.out = out.data();
+    ok(launch(args), what);
+    const auto found = out.host(what);
+    compare(addedParts(found, count), operandsOf(shape), shape, GemmEpilogue::Float, what);
+    runActiveRows(args, found, what, launch);
+
+    // Fewer rows, the same bits.
+    args.rows = (shape.rows + 1) / 2;
+    const DeviceArray<float> again(count * static_cast<std::size_t>(parts));
+    args.out = again.data();
+    ok(launch(args), what);
+    const auto other = again.host(what);
+    const auto rowFloats = static_cast<std::size_t>(args.rows * shape.outputs);
+    bool same = true;
+    for (std::size_t part = 0; part < static_cast<std::size_t>(parts); ++part)
+        same = same && std::memcmp(other.data() + part * rowFloats, found.data() + part * count, rowFloats * 4) == 0;
+    require(same, what + ": the bits depend on the number of rows");
+}
+
 void run(const Case &shape, GemmEpilogue epilogue, WeightLayout layout, int parts, const std::string &variant,
          const Launch &launch)
 {
@@ -164,71 +239,11 @@ void run(const Case &shape, GemmEpilogue epilogue, WeightLayout layout, int part
         variant + " " + std::to_string(shape.rows) + " x " + std::to_string(shape.outputs) + " x " +
         std::to_string(shape.inputs) + " epilogue " + std::to_string(static_cast<int>(epilogue)) +
         (layout == WeightLayout::InputMajor ? " input-major" : "") + " parts " + std::to_string(parts);
-    const Operands &operands = operandsOf(shape);
     const DeviceOperands onDevice(shape, layout);
-    const auto width =
-        static_cast<std::size_t>(epilogue == GemmEpilogue::GatedGelu ? shape.outputs / 2 : shape.outputs);
-    const std::size_t count = static_cast<std::size_t>(shape.rows) * width;
-    DenseGemmArgs args = onDevice.args(epilogue, parts);
-    if (epilogue != GemmEpilogue::Float) {
-        const DeviceArray<std::uint16_t> out(count);
-        args.out = out.data();
-        ok(launch(args), what);
-        const auto found = out.host(what);
-        std::vector<float> wide(count);
-        std::transform(found.begin(), found.end(), wide.begin(), [&](std::uint16_t bits) {
-            return epilogue == GemmEpilogue::Fp16 ? fromFp16(bits) : fromBf16(bits);
-        });
-        compare(wide, operands, shape, epilogue, what);
-
-        // Fewer rows: the same bits, and those behind stay as they were.
-        const std::int64_t fewer = (shape.rows + 1) / 2;
-        const DeviceArray<std::uint16_t> again(count);
-        args.out = again.data();
-        args.rows = fewer;
-        ok(launch(args), what);
-        auto wanted = found;
-        std::fill(wanted.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(fewer) * width), wanted.end(),
-                  std::uint16_t{0xFFFF});
-        requireSameBits(again.host(what), wanted, what + ", fewer rows");
-        return;
-    }
-    const DeviceArray<float> out(count * static_cast<std::size_t>(parts));
-    args.out = out.data();
-    ok(launch(args), what);
-    const auto found = out.host(what);
-    compare(addedParts(found, count), operands, shape, epilogue, what);
-
-    // Fewer rows, the same bits.
-    const std::int64_t fewer = (shape.rows + 1) / 2;
-    const DeviceArray<float> again(count * static_cast<std::size_t>(parts));
-    args.out = again.data();
-    args.rows = fewer;
-    ok(launch(args), what);
-    const auto other = again.host(what);
-    const std::size_t rowFloats = static_cast<std::size_t>(fewer) * width;
-    bool same = true;
-    for (std::size_t part = 0; part < static_cast<std::size_t>(parts); ++part)
-        same = same && std::memcmp(other.data() + part * rowFloats, found.data() + part * count, rowFloats * 4) == 0;
-    require(same, what + ": the bits depend on the number of rows");
-
-    // A count in device memory: rows behind it stay as they were.
-    const std::int32_t active = static_cast<std::int32_t>(shape.rows / 3);
-    const DeviceArray<std::int32_t> activeRows(std::vector<std::int32_t>{active});
-    const DeviceArray<float> limited(count * static_cast<std::size_t>(parts));
-    args.out = limited.data();
-    args.rows = shape.rows;
-    args.activeRows = activeRows.data();
-    ok(launch(args), what);
-    const auto part = limited.host(what);
-    for (std::size_t i = 0; i < part.size(); ++i) {
-        const bool wanted = static_cast<std::int32_t>(i % count / width) < active;
-        if (wanted ? std::bit_cast<std::uint32_t>(part[i]) != std::bit_cast<std::uint32_t>(found[i])
-                   : !std::isnan(part[i])) {
-            fail(what + ": active rows");
-            break;
-        }
-    }
+    if (epilogue == GemmEpilogue::Float)
+        runFloat(onDevice, parts, what, launch);
+    else
+        runRounded(onDevice, epilogue, what, launch);
 }
 
 void refusals()
@@ -260,6 +275,9 @@ void refusals()
         args.epilogue = GemmEpilogue::Fp16;
         args.layout = WeightLayout::InputMajor;
     });
+    refused("x between vectors", [](DenseGemmArgs &args) { ++args.x; });
+    refused("a weight between vectors", [](DenseGemmArgs &args) { ++args.weight; });
+    refused("a result between vectors", [&](DenseGemmArgs &args) { args.out = memory.data() + 2049; });
     refused("no weight", [](DenseGemmArgs &args) { args.weight = nullptr; });
     DenseGemmArgs empty = good;
     empty.rows = 0;

@@ -5,6 +5,7 @@
 #include "kernels/head_sample.h"
 #include "kernels/self_condition.h"
 
+#include <numeric>
 #include <type_traits>
 
 using namespace palimpsest;
@@ -189,97 +190,137 @@ void run(const Batch &batch)
 /// What the dense product takes as weights, seen through a table whose columns pick single ids: exact to bf16, but ids
 /// with less than 2^-16 of the largest probability's square are powers of two, and their sum stays.
 template <typename T>
-void checkSmallWeights(float softcap)
+class SmallWeights
 {
-    constexpr std::size_t kVocabulary = 262144;
-    constexpr std::size_t kHidden = 136;
-    constexpr std::size_t kTop = kHidden - 2; // columns: single ids, the largest, all small ones
-    constexpr std::size_t kSmall = kHidden - 1;
-    constexpr float kTemperature = 0.7F;
-    const bool halves = std::is_same_v<T, std::uint16_t>;
-    const std::string what =
-        std::string("small weights, ") + (halves ? "16 bits" : "32 bits") + ", soft-cap " + std::to_string(softcap);
-    std::mt19937 random(testSeed());
-    std::uniform_real_distribution<float> below(-14.0F, 12.0F);
-    std::vector<T> logits(kVocabulary);
-    std::vector<double> processed(kVocabulary);
-    std::vector<Bf16> table(kVocabulary * kHidden);
-    const auto idOf = [](std::size_t column) {
-        return column * 1913 + 5;
-    };
-    const std::size_t top = idOf(kTop);
-    for (std::size_t id = 0; id < kVocabulary; ++id) {
-        float value = id == top ? (softcap > 0.0F ? 20.0F : 17.0F) : below(random);
-        if constexpr (std::is_same_v<T, float>) {
-            logits[id] = value;
-        } else {
-            logits[id] = toFp16(value);
-            value = fromFp16(logits[id]);
-        }
-        const auto cap = static_cast<double>(softcap);
-        processed[id] = (cap > 0.0 ? cap * std::tanh(static_cast<double>(value) / cap) : static_cast<double>(value)) /
-                        static_cast<double>(kTemperature);
-    }
-    for (std::size_t column = 0; column <= kTop; ++column)
-        table[idOf(column) * kHidden + column] = toBf16(1.0F);
-    double sum = 0.0;
-    for (const double value : processed)
-        sum += std::exp(value - processed[top]);
-    const double limit = std::exp2(std::floor(std::log2(0x1p-16 / sum)));
-    double smallSum = 0.0;
-    for (std::size_t id = 0; id < kVocabulary; ++id) {
-        const double weight = std::exp(processed[id] - processed[top]);
-        if (weight < limit * 0.999) {
-            smallSum += weight;
-            table[id * kHidden + kSmall] = toBf16(1.0F);
-        }
+public:
+    explicit SmallWeights(float softcap)
+        : m_softcap(softcap),
+          m_what(std::string("small weights, ") + (kHalves ? "16 bits" : "32 bits") + ", soft-cap " +
+                 std::to_string(softcap)),
+          m_weights(kVocabulary),
+          m_logits(drawn())
+    {
+        const double sum = std::accumulate(m_weights.begin(), m_weights.end(), 0.0);
+        m_limit = std::exp2(std::floor(std::log2(0x1p-16 / sum)));
     }
 
-    const DeviceArray<T> deviceLogits(logits);
-    const DeviceArray<Bf16> deviceTable(table);
-    const DeviceArray<SampleSettings> settings(std::vector<SampleSettings>{{.temperature = kTemperature}});
-    const DeviceArray<unsigned char> sampleWorkspace(
-        static_cast<std::size_t>(kernels::headSampleWorkspace(1, kVocabulary)));
-    const DeviceArray<unsigned char> workspace(
-        static_cast<std::size_t>(kernels::selfConditionWorkspace(1, kVocabulary, kHidden)));
-    const DeviceArray<RowSample> samples(1);
-    const DeviceArray<float> out(kHidden);
-    const kernels::CanvasLogits canvas{.rows = 1,
-                                       .vocabSize = kVocabulary,
-                                       .logits = deviceLogits.data(),
-                                       .type = halves ? LogitType::Fp16 : LogitType::Fp32,
-                                       .softcap = softcap,
-                                       .settings = settings.data(),
-                                       .workspace = sampleWorkspace.data()};
-    ok(kernels::headSample(canvas, samples.data(), nullptr), what);
-    ok(kernels::selfCondition({.canvas = canvas,
-                               .hidden = kHidden,
-                               .table = deviceTable.data(),
-                               .out = out.data(),
-                               .workspace = workspace.data()},
-                              nullptr),
-       what);
-    const auto found = out.host(what);
-    int small = 0;
-    for (std::size_t column = 0; column < kTop; ++column) {
-        const double wanted = std::exp(processed[idOf(column)] - processed[top]);
-        const double weight = static_cast<double>(found[column]) / static_cast<double>(found[kTop]);
-        const std::string which = what + ", column " + std::to_string(column) + ": " + std::to_string(weight / wanted);
-        if (wanted < limit * 0.999) {
-            ++small;
-            int exponent = 0;
-            require(std::abs(std::frexp(weight, &exponent) - 0.5) < 1e-6 || std::frexp(weight, &exponent) > 1.0 - 1e-6,
-                    which + ", no power of two");
-            require(weight / wanted > 0.679 && weight / wanted < 1.36, which);
-        } else if (wanted > limit * 1.001) {
-            require(std::abs(weight / wanted - 1.0) < 0x1p-8 + 1e-4, which);
+    void check() const
+    {
+        const std::vector<float> found = embedding();
+        int small = 0;
+        for (std::size_t column = 0; column < kTop; ++column) {
+            const double wanted = m_weights[idOf(column)];
+            const double weight = static_cast<double>(found[column]) / static_cast<double>(found[kTop]);
+            const std::string which =
+                m_what + ", column " + std::to_string(column) + ": " + std::to_string(weight / wanted);
+            if (wanted < m_limit * 0.999) {
+                ++small;
+                int exponent = 0;
+                const double significand = std::frexp(weight, &exponent);
+                require(significand - 0.5 < 1e-6 || significand > 1.0 - 1e-6, which + ", no power of two");
+                require(weight / wanted > 0.679 && weight / wanted < 1.36, which);
+            } else if (wanted > m_limit * 1.001) {
+                require(std::abs(weight / wanted - 1.0) < 0x1p-8 + 1e-4, which);
+            }
         }
+        require(small > 90 && small < 130, m_what + ": " + std::to_string(small) + " small ones");
+        // Some 7000 ids a factor of e: their sum is at random off by 0.0016 of itself, rounded to nearest by 0.02.
+        const double kept = static_cast<double>(found[kSmall]) / static_cast<double>(found[kTop]) / smallSum();
+        require(std::abs(kept - 1.0) < 0.008, m_what + ": the sum of small ones times " + std::to_string(kept));
     }
-    require(small > 90 && small < 130, what + ": " + std::to_string(small) + " small ones");
-    // Some 7000 ids a factor of e: their sum is at random off by 0.0016 of itself, rounded to nearest by 0.02.
-    const double kept = static_cast<double>(found[kSmall]) / static_cast<double>(found[kTop]) / smallSum;
-    require(std::abs(kept - 1.0) < 0.008, what + ": the sum of small ones times " + std::to_string(kept));
-}
+
+private:
+    static constexpr bool kHalves = std::is_same_v<T, std::uint16_t>;
+    static constexpr std::size_t kVocabulary = 262144;
+    static constexpr std::size_t kHidden = 136;
+    static constexpr std::size_t kTop = kHidden - 2; ///< columns: single ids, the largest, all small ones
+    static constexpr std::size_t kSmall = kHidden - 1;
+    static constexpr float kTemperature = 0.7F;
+
+    static std::size_t idOf(std::size_t column) { return column * 1913 + 5; }
+
+    /// Draws the raw logits, and computes their weights relative to the largest.
+    std::vector<T> drawn()
+    {
+        std::mt19937 random(testSeed());
+        std::uniform_real_distribution<float> below(-14.0F, 12.0F);
+        std::vector<T> logits(kVocabulary);
+        for (std::size_t id = 0; id < kVocabulary; ++id) {
+            const float value = id == idOf(kTop) ? (m_softcap > 0.0F ? 20.0F : 17.0F) : below(random);
+            if constexpr (kHalves)
+                logits[id] = toFp16(value);
+            else
+                logits[id] = value;
+            m_weights[id] = processed(logits[id]);
+        }
+        const double largest = m_weights[idOf(kTop)];
+        for (double &weight : m_weights)
+            weight = std::exp(weight - largest);
+        return logits;
+    }
+    [[nodiscard]] double processed(T logit) const
+    {
+        double value = 0.0;
+        if constexpr (kHalves)
+            value = static_cast<double>(fromFp16(logit));
+        else
+            value = static_cast<double>(logit);
+        const auto cap = static_cast<double>(m_softcap);
+        return (cap > 0.0 ? cap * std::tanh(value / cap) : value) / static_cast<double>(kTemperature);
+    }
+    [[nodiscard]] bool isSmall(std::size_t id) const { return m_weights[id] < m_limit * 0.999; }
+    [[nodiscard]] double smallSum() const
+    {
+        double sum = 0.0;
+        for (std::size_t id = 0; id < kVocabulary; ++id)
+            sum += isSmall(id) ? m_weights[id] : 0.0;
+        return sum;
+    }
+    [[nodiscard]] std::vector<Bf16> table() const
+    {
+        std::vector<Bf16> made(kVocabulary * kHidden);
+        for (std::size_t column = 0; column <= kTop; ++column)
+            made[idOf(column) * kHidden + column] = toBf16(1.0F);
+        for (std::size_t id = 0; id < kVocabulary; ++id)
+            if (isSmall(id))
+                made[id * kHidden + kSmall] = toBf16(1.0F);
+        return made;
+    }
+    [[nodiscard]] std::vector<float> embedding() const
+    {
+        const DeviceArray<T> logits(m_logits);
+        const DeviceArray<Bf16> deviceTable(table());
+        const DeviceArray<SampleSettings> settings(std::vector<SampleSettings>{{.temperature = kTemperature}});
+        const DeviceArray<unsigned char> sampleWorkspace(
+            static_cast<std::size_t>(kernels::headSampleWorkspace(1, kVocabulary)));
+        const DeviceArray<unsigned char> workspace(
+            static_cast<std::size_t>(kernels::selfConditionWorkspace(1, kVocabulary, kHidden)));
+        const DeviceArray<RowSample> samples(1);
+        const DeviceArray<float> out(kHidden);
+        const kernels::CanvasLogits canvas{.rows = 1,
+                                           .vocabSize = kVocabulary,
+                                           .logits = logits.data(),
+                                           .type = kHalves ? LogitType::Fp16 : LogitType::Fp32,
+                                           .softcap = m_softcap,
+                                           .settings = settings.data(),
+                                           .workspace = sampleWorkspace.data()};
+        ok(kernels::headSample(canvas, samples.data(), nullptr), m_what);
+        ok(kernels::selfCondition({.canvas = canvas,
+                                   .hidden = kHidden,
+                                   .table = deviceTable.data(),
+                                   .out = out.data(),
+                                   .workspace = workspace.data()},
+                                  nullptr),
+           m_what);
+        return out.host(m_what);
+    }
+
+    float m_softcap;
+    std::string m_what;
+    std::vector<double> m_weights; ///< of each id, in double
+    std::vector<T> m_logits;
+    double m_limit = 0.0; ///< weights below are powers of two
+};
 
 void checkRefusals()
 {
@@ -308,6 +349,10 @@ void checkRefusals()
     refused("too many rows", [](auto &args) { args.canvas.rows = 65536; });
     refused("too many rows of all canvases", [](auto &args) { args.canvas.canvases = 32768; });
     refused("less than no canvas", [](auto &args) { args.canvas.canvases = -1; });
+    refused("a table between vectors", [](auto &args) { ++args.table; });
+    refused("a result between vectors", [](auto &args) { ++args.out; });
+    refused("logits between vectors", [&](auto &args) { args.canvas.logits = some.data() + 1; });
+    refused("a sampler's workspace between vectors", [&](auto &args) { args.canvas.workspace = workspace.data() + 8; });
     refused("no table", [](auto &args) { args.table = nullptr; });
     refused("no logits", [](auto &args) { args.canvas.logits = nullptr; });
     refused("no settings", [](auto &args) { args.canvas.settings = nullptr; });
@@ -332,9 +377,9 @@ int main()
     run({256, 65536, 2816, {5, 256, 0, 130}}); // in six parts
     run({256, 65536, 2816, {3, 140}, LogitType::Fp32});
     run({256, 65536, 2816, {0, 7, 0, 90}});
-    checkSmallWeights<std::uint16_t>(30.0F);
-    checkSmallWeights<std::uint16_t>(0.0F);
-    checkSmallWeights<float>(30.0F);
+    SmallWeights<std::uint16_t>(30.0F).check();
+    SmallWeights<std::uint16_t>(0.0F).check();
+    SmallWeights<float>(30.0F).check();
     checkRefusals();
     return finish("self_condition of several canvases");
 }
