@@ -282,32 +282,39 @@ private:
     std::vector<std::int32_t> m_table;
 };
 
-void checkProbabilities(std::int64_t rows, std::int64_t vocabulary)
+void checkProbabilities(std::int64_t canvases, std::int64_t rows, std::int64_t vocabulary)
 {
-    const std::string what = "probabilities " + std::to_string(rows) + " x " + std::to_string(vocabulary);
-    const auto logits = randomFloats(size(rows * vocabulary), random(), 4.0F);
+    const std::string what =
+        "probabilities " + std::to_string(canvases) + " x " + std::to_string(rows) + " x " + std::to_string(vocabulary);
+    const std::int64_t allRows = canvases * rows;
+    const auto logits = randomFloats(size(allRows * vocabulary), random(), 4.0F);
+    std::vector<kernels::SampleSettings> settings;
+    for (std::int64_t canvas = 0; canvas < canvases; ++canvas)
+        settings.push_back({.temperature = 0.7F + 0.2F * static_cast<float>(canvas)});
     const DeviceArray<float> device(logits);
-    const DeviceArray<kernels::SampleSettings> settings(std::vector<kernels::SampleSettings>{{.temperature = 0.7F}});
-    const DeviceArray<unsigned char> workspace(size(kernels::headSampleWorkspace(rows, vocabulary)));
-    const DeviceArray<kernels::RowSample> samples(size(rows));
+    const DeviceArray<kernels::SampleSettings> deviceSettings(settings);
+    const DeviceArray<unsigned char> workspace(size(kernels::headSampleWorkspace(allRows, vocabulary)));
+    const DeviceArray<kernels::RowSample> samples(size(allRows));
     const DeviceArray<float> out(logits.size());
     const kernels::CanvasLogits canvas{.rows = rows,
+                                       .canvases = canvases,
                                        .vocabSize = vocabulary,
                                        .logits = device.data(),
                                        .softcap = 0.0F,
-                                       .settings = settings.data(),
+                                       .settings = deviceSettings.data(),
                                        .workspace = workspace.data()};
     ok(kernels::headSample(canvas, samples.data(), nullptr), what);
     ok(kernels::probabilities(canvas, out.data(), nullptr), what);
     std::vector<double> wanted;
-    for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t row = 0; row < allRows; ++row) {
         const float *x = logits.data() + row * vocabulary;
-        const double maximum = static_cast<double>(*std::max_element(x, x + vocabulary)) / static_cast<double>(0.7F);
+        const auto temperature = static_cast<double>(settings[size(row / rows)].temperature);
+        const double maximum = static_cast<double>(*std::max_element(x, x + vocabulary)) / temperature;
         double sum = 0.0;
         for (std::int64_t id = 0; id < vocabulary; ++id)
-            sum += std::exp(static_cast<double>(x[id]) / static_cast<double>(0.7F) - maximum);
+            sum += std::exp(static_cast<double>(x[id]) / temperature - maximum);
         for (std::int64_t id = 0; id < vocabulary; ++id)
-            wanted.push_back(std::exp(static_cast<double>(x[id]) / static_cast<double>(0.7F) - maximum) / sum);
+            wanted.push_back(std::exp(static_cast<double>(x[id]) / temperature - maximum) / sum);
     }
     requireClose(out.host(what), wanted, kBound, what);
 }
@@ -335,8 +342,8 @@ int main()
         attention.check(kernels::Fp32Visibility::Canvas);
         attention.check(kernels::Fp32Visibility::Causal);
     }
-    checkProbabilities(1, 8);
-    checkProbabilities(5, 520);
-    checkProbabilities(17, 8192);
+    checkProbabilities(1, 1, 8);
+    checkProbabilities(3, 5, 520);
+    checkProbabilities(1, 17, 8192);
     return finish("fp32 kernels");
 }

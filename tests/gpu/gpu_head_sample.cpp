@@ -212,11 +212,11 @@ void compareEmbedding(const Case &test, const std::vector<std::vector<double>> &
         requireClose(std::vector<float>(first, first + kHidden), softEmbedding(rows[row], table, kHidden),
                      way == Way::Gathered ? 1e-4 : 0x1p-8, what + ", row " + std::to_string(row));
     }
-    for (std::size_t canvas = 0; canvas < test.canvases; ++canvas)
-        require(fewest[canvas] <= denseRows[canvas] && denseRows[canvas] <= most[canvas] &&
-                    (denseRows[canvas] > 0) == dense,
-                what + ": " + std::to_string(denseRows[canvas]) + " dense rows, wanted " +
-                    std::to_string(fewest[canvas]) + " to " + std::to_string(most[canvas]));
+    for (std::size_t number = 0; number < test.canvases; ++number)
+        require(fewest[number] <= denseRows[number] && denseRows[number] <= most[number] &&
+                    (denseRows[number] > 0) == dense,
+                what + ": " + std::to_string(denseRows[number]) + " dense rows, wanted " +
+                    std::to_string(fewest[number]) + " to " + std::to_string(most[number]));
 }
 
 /// Raw logits in device memory as a type has them.
@@ -319,6 +319,15 @@ void run(const Case &test, bool dense, LogitType type)
     }
 }
 
+/// Bans all ids from `first` up to `end`.
+std::vector<DeviceLogitBias> banned(std::int32_t first, std::int32_t end)
+{
+    std::vector<DeviceLogitBias> bias;
+    for (std::int32_t id = first; id < end; ++id)
+        bias.push_back({id, -std::numeric_limits<float>::infinity()});
+    return bias;
+}
+
 } // namespace
 
 int main()
@@ -341,6 +350,8 @@ int main()
         {1, 1032, 1.0F, 3.0F, 30.0F, 0.4F, {}},
         {4, 8456, 2.0F, 0.0F, 30.0F, 0.5F, {}},
         {3, 262144, 3.0F, 0.0F, 30.0F, 0.4F, {}},
+        // Blocks of 256 ids without any that may be taken, whole tiles of them too.
+        {3, 8192, 2.0F, 0.0F, 30.0F, 0.5F, banned(256, 2570), 2},
         // Nearly every group of ids may win.
         {3, 262144, 1.0F, 0.0F, 30.0F, 0.6F, {}},
         {5, 20000, 1.0F, 0.0F, 30.0F, 0.6F, {{3, kBanned}, {19999, 4.0F}}, 2},

@@ -186,7 +186,7 @@ void batchDoesNotMatter()
     const Shape alone{1, 2816, 128, 8};
     const Inputs one = randomInputs(alone);
     const Result wanted = run(alone, one);
-    for (const std::int64_t tokens : {40, 385, 1024, 2100}) {
+    for (const std::int64_t tokens : {40, 384, 385, 1024, 2100}) { // blocks are large from 385 on
         const Shape shape{tokens, 2816, 128, 8};
         Inputs inputs = one;
         inputs.x = randomFloats(static_cast<std::size_t>(tokens * 2816), random(), 3.0F);
@@ -329,9 +329,11 @@ void besideProductsItIsTheSame()
 int main()
 {
     requireDevice();
-    const Shape shapes[] = {{1, 128, 8, 2},    {17, 128, 8, 2},     {64, 256, 6, 4},      {33, 8, 1, 1},
-                            {5, 264, 200, 16}, {256, 512, 256, 3},  {256, 2816, 128, 8},  {2048, 2816, 128, 8},
-                            {2047, 96, 32, 8}, {4096, 128, 130, 8}, {1040, 2816, 128, 8}, {700, 520, 256, 16}};
+    const Shape
+        shapes[] = {{1, 128, 8, 2},     {17, 128, 8, 2},     {64, 256, 6, 4},      {33, 8, 1, 1},
+                    {5, 264, 200, 16},  {256, 512, 256, 3},  {256, 2816, 128, 8},  {2048, 2816, 128, 8},
+                    {2047, 96, 32, 8},  {4096, 128, 130, 8}, {1040, 2816, 128, 8}, {700, 520, 256, 16},
+                    {705, 1032, 129, 7}}; // many tokens, the last one expert of its tile and an odd number of them
     for (const Shape &shape : shapes)
         matchesTheReference(shape);
     tiesGoToTheLowerIndex();
