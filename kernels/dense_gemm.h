@@ -60,13 +60,12 @@ struct DenseGemmArgs
 ///
 /// Shapes     above; all row-major and contiguous.
 /// Requires   inputs % 8 == 0 and outputs % 8 == 0 (16-byte loads), for GatedGelu outputs % 16 == 0; pointers aligned
-///            to 16 bytes; OutputMajor for GatedGelu and Fp16; 0 <= rows; parts as above. The weight is not written by
-///            the kernel just before this one in the stream: reading it begins while that one ends.
+///            to 16 bytes; OutputMajor for GatedGelu and Fp16; rows from 0 to 65535 * 128; parts as above. The weight
+///            is not written by the kernel just before this one in the stream: reading it begins while that one ends.
 /// Numerics   products summed in fp32 in an order that depends on the weight's shape alone; Float stores the sum,
 ///            the others round it once. gelu_tanh in fp32 with the exact hyperbolic tangent's identity, error 1e-6.
-/// Cost       2 rows outputs inputs operations; the weight is fetched once for every 256 or 128 rows on Hopper (chips
-/// of
-///            compute capability 9.0 with TMA, mbarrier, wgmma), all but the first time out of the cache; for every 128
+/// Cost       2 rows outputs inputs operations; the weight is fetched once for every 256 or 128 rows on Hopper
+///            (compute capability 9.0: TMA, mbarrier, wgmma), all but the first time out of the cache; for every 128
 ///            rows by the portable kernel.
 /// Returns    cudaErrorInvalidValue if a requirement does not hold, else the status of the launch. Asynchronous, no
 ///            allocation; may be captured in a CUDA graph.

@@ -14,7 +14,8 @@
 /// Noise is at most kLargestGumbel, so an id can win only if its processed logit comes that close to the best value so
 /// far. In the first steps of a canvas nearly all blocks of 256 ids hold one that does, and about 3 % of the ids do.
 /// For each group of four ids, which share a draw, the first launch has left how far they lie below their block's
-/// largest; groups that can win are gathered from several blocks until there are two for each lane of a warp:
+/// largest; groups that can win are gathered from several blocks until there are two for each lane of a warp (where
+/// most can, all are drawn as they lie):
 ///
 ///     block maxima --> distances of the blocks that may win --> queue --64 at a time--> Philox --> best
 ///

@@ -31,7 +31,6 @@ __device__ float4 addScaled(const float4 &sum, const float4 &v, float factor)
                        fmaf(v.w, factor, sum.w));
 }
 
-/// One block a token; its rows stay in registers between the norms.
 /// The weighted sum of a token's slots, in their order. Two are under way at once where there are registers for that.
 template <int kVectors, typename Slot>
 __device__ __forceinline__ void readSlots(RowVectors<kVectors> &row, const Slot *slots, const float *weights, int count,
@@ -59,6 +58,7 @@ __device__ __forceinline__ void readSlots(RowVectors<kVectors> &row, const Slot 
     }
 }
 
+/// One block a token; its rows stay in registers between the norms.
 template <int kVectors>
 __global__ void __launch_bounds__(kRowThreads) combineKernel(const MoeCombineArgs args)
 {

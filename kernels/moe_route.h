@@ -50,8 +50,7 @@ struct MoeRouteArgs
 ///            exact, and summed in fp32; the row's factor is applied to the sum. The order of summation depends on
 ///            `hidden` alone, so a token gives the same bits in any batch.
 /// Cost       two launches. At 256 x 2816 and 128 experts 3 MB of x, 12 MB of weights out of the L2 cache, 1.4 MB of
-/// partial
-///            sums written and read.
+///            partial sums written and read.
 /// Returns    cudaErrorInvalidValue if a requirement does not hold, else the status of the launches. Asynchronous, no
 ///            allocation; may be captured in a graph.
 [[nodiscard]] cudaError_t moeRoute(const MoeRouteArgs &args, cudaStream_t stream);

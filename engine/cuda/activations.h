@@ -82,8 +82,8 @@ struct Activations
     float *soft = nullptr;   ///< [R, H] soft embeddings: self-conditioning's state of the step at work
     void *logits = nullptr;  ///< [rows of all canvases, vocabulary]; in fp32 passes of one canvas at a time
     kernels::LogitType logitType = kernels::LogitType::Fp32;
-    void *headWorkspace = nullptr; ///< for as many rows
-    void *conditionWorkspace = nullptr;
+    void *headWorkspace = nullptr;         ///< for as many rows
+    void *conditionWorkspace = nullptr;    ///< likewise
     kernels::RowSample *samples = nullptr; ///< [R]
     std::int32_t *denseRows = nullptr;     ///< [sequences]
     std::int64_t bytes = 0;
