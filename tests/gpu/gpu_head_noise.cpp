@@ -60,15 +60,16 @@ struct Setting
     const char *name;
     float softcap;
     float temperature;
-    bool biased;         ///< the id gets its value from a bias
-    float offset = 0.0F; ///< of all logits
+    bool biased;              ///< the id gets its value from a bias
+    float offset = 0.0F;      ///< of all logits
+    float others = kFarBelow; ///< what the rest of the row has besides
 };
 
 /// The id that headSample() draws in the row of `extreme`, where it has the raw logit `value` (or reaches it by a
-/// bias), `rival` has the offset and all others are far below.
+/// bias), `rival` has the offset and the others lie below.
 std::int32_t sampled(const Setting &setting, const Extreme &extreme, std::uint32_t rival, float value)
 {
-    std::vector<float> logits(std::size_t{kRows} * kVocabulary, setting.offset + kFarBelow);
+    std::vector<float> logits(std::size_t{kRows} * kVocabulary, setting.offset + setting.others);
     const std::size_t first = std::size_t{extreme.row} * kVocabulary;
     logits[first + rival] = setting.offset;
     const std::vector<DeviceLogitBias> biases{
@@ -115,7 +116,37 @@ void checkTies(const Setting &setting, const Extreme &extreme, std::uint32_t riv
     }
 }
 
-/// With one, its rounding decides at the tie; a little beside it the outcome is clear.
+// All others so near that their bounds let each of them win against a quiet rival: their groups are drawn as they lie.
+constexpr float kNear = -18.5F;
+
+/// The id with the least noise of a row, and the largest noise of those that are neither it nor `extreme`.
+std::uint32_t quietest(const Extreme &extreme, float &loudestOther)
+{
+    std::vector<std::uint32_t> words(kVocabulary);
+    for (std::uint32_t id = 0; id < kVocabulary; id += 4)
+        std::ranges::copy(philox({id / 4, extreme.row, kStep, kStream}, extreme.seed, 77), words.begin() + id);
+    const auto quiet = std::ranges::min_element(words);
+    const auto rival = static_cast<std::uint32_t>(quiet - words.begin());
+    *quiet = 0;
+    words[extreme.id] = 0;
+    loudestOther = gumbel(std::ranges::max(words));
+    return rival;
+}
+
+/// Ties where nearly every id may win by its bound, and none but two by its noise.
+void checkNearTies(Extreme extreme)
+{
+    for (;; extreme = findExtreme(extreme.seed + 1)) {
+        float loudestOther = 0.0F;
+        const std::uint32_t rival = quietest(extreme, loudestOther);
+        const float best = gumbel(wordOf(extreme.seed, extreme.row, rival));
+        if (best > kNear + 16.4F || loudestOther > best - kNear - 0.01F)
+            continue; // about one row in thirty
+        return checkTies({"uncapped, all near", 0.0F, 1.0F, false, 0.0F, kNear}, extreme, rival);
+    }
+}
+
+/// With a soft-cap, its rounding decides at the tie; a little beside it the outcome is clear.
 void checkBeside(const Setting &setting, const Extreme &extreme, std::uint32_t rival)
 {
     const double noise = static_cast<double>(gumbel(wordOf(extreme.seed, extreme.row, extreme.id)));
@@ -140,6 +171,7 @@ int main()
     for (int round = 0; round < 2; ++round) {
         const Extreme extreme = findExtreme(seed);
         seed = extreme.seed + 1;
+        checkNearTies(extreme);
         // A rival in another part of the row, in the next block, and in the id's own block.
         for (const std::uint32_t distance : {131072U + 5U, 256U, kVocabulary - 300U, 1U}) {
             const std::uint32_t rival = (extreme.id + distance) % kVocabulary;
