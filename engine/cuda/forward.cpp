@@ -7,7 +7,6 @@
 #include "kernels/attention_causal.h"
 #include "kernels/dense_gemm.h"
 #include "kernels/embed.h"
-#include "kernels/head_sample.h"
 #include "kernels/moe_combine.h"
 #include "kernels/moe_route.h"
 #include "kernels/moe_w4_gemm.h"
@@ -230,9 +229,7 @@ void Forward::project(std::int64_t layer, Role role, const StepShape &shape)
 
 void Forward::attend(std::int64_t layer, Role role, const StepShape &shape)
 {
-    const auto index = static_cast<std::size_t>(layer);
-    const LayerWeights &weights = m_parts.weights.layers[index];
-    const LayerConfig &config = m_parts.config.layers[index];
+    const LayerConfig &config = m_parts.config.layers[static_cast<std::size_t>(layer)];
     const Activations &a = m_parts.activations;
     const bool sliding = config.kind == LayerKind::Sliding;
     const auto describe = [&](auto &args) {
@@ -260,9 +257,17 @@ void Forward::attend(std::int64_t layer, Role role, const StepShape &shape)
         launched(kernels::canvasAttention(args, m_device.stream()), "attend to context and canvas");
     }
     mark(sliding ? "attention, sliding" : "attention, full");
+    addAttention(layer, shape);
+}
 
+void Forward::addAttention(std::int64_t layer, const StepShape &shape)
+{
+    const auto index = static_cast<std::size_t>(layer);
+    const LayerWeights &weights = m_parts.weights.layers[index];
+    const Activations &a = m_parts.activations;
+    const std::int64_t width = m_parts.config.attentionHeads * m_parts.config.layers[index].headDim;
     kernels::ResidualNormArgs add;
-    add.parts = outputProduct(a.attended, weights.output, m_parts.config.attentionHeads * config.headDim, shape.rows());
+    add.parts = outputProduct(a.attended, weights.output, width, shape.rows());
     mark("attention output");
     add.rows = shape.rows();
     add.columns = m_parts.config.hiddenSize;
@@ -372,55 +377,6 @@ void Forward::experts(std::int64_t layer, const StepShape &shape)
     down.followsGateUp = true;
     launched(kernels::moeDown(down, m_device.stream()), "multiply by the experts' down matrices");
     mark("experts, down");
-}
-
-// All canvases at once: one by one their products would take 3 to 9 % longer. In 16 bits the logits of a canvas are 134
-// MB at the 26B shapes.
-void Forward::head(const StepShape &shape)
-{
-    const ModelConfig &config = m_parts.config;
-    const Activations &a = m_parts.activations;
-    kernels::DenseGemmArgs product;
-    product.rows = shape.rows();
-    product.outputs = config.vocabSize;
-    product.inputs = config.hiddenSize;
-    product.x = a.normed;
-    product.weight = m_parts.weights.embedding;
-    product.epilogue =
-        a.logitType == kernels::LogitType::Fp16 ? kernels::GemmEpilogue::Fp16 : kernels::GemmEpilogue::Float;
-    product.out = a.logits;
-    launched(kernels::denseGemm(product, m_device.stream()), "multiply by the vocabulary");
-    mark("head");
-
-    kernels::SelfConditionArgs condition;
-    condition.canvas = sample(0, shape.sequences, shape);
-    condition.hidden = config.hiddenSize;
-    condition.table = m_parts.weights.embedding;
-    condition.out = a.soft;
-    condition.workspace = a.conditionWorkspace;
-    condition.denseRows = a.denseRows;
-    launched(kernels::selfConditionRows(condition, m_device.stream()), "weigh the self-conditioning");
-    mark("soft embedding, weights");
-    launched(kernels::selfConditionProduct(condition, m_device.stream()), "compute the self-conditioning");
-    mark("soft embedding, product");
-}
-
-kernels::CanvasLogits Forward::sample(std::int64_t first, std::int64_t count, const StepShape &shape)
-{
-    const ModelConfig &config = m_parts.config;
-    const Activations &a = m_parts.activations;
-    kernels::CanvasLogits logits;
-    logits.rows = shape.rowStride;
-    logits.canvases = count;
-    logits.vocabSize = config.vocabSize;
-    logits.logits = a.logits;
-    logits.type = a.logitType;
-    logits.softcap = static_cast<float>(config.finalLogitSoftcap);
-    logits.settings = m_parts.inputs.settings(first);
-    logits.workspace = a.headWorkspace;
-    launched(kernels::headSample(logits, a.samples + first * shape.rowStride, m_device.stream()), "sample");
-    mark("sampling");
-    return logits;
 }
 
 } // namespace palimpsest::cuda

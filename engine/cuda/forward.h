@@ -97,6 +97,8 @@ private:
     /// Whether the launch behind a product may run beside it (kernels::DenseGemmArgs::besideNext).
     enum class Next { Afterwards, Beside };
 
+    /// The output matrix behind attend(), added to x.
+    void addAttention(std::int64_t layer, const StepShape &shape);
     [[nodiscard]] kernels::MoeRouteArgs routing(std::int64_t layer, const StepShape &shape) const;
     void experts(std::int64_t layer, const StepShape &shape);
     void gatedMlp(const GatedMlpWeights &weights, const Bf16 *in, std::int64_t rows, Next next);
