@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernels/bf16.h"
+#include "kernels/chip.h"
 #include "kernels/kv_pages.h"
 #include "kernels/ptx.cuh"
 #include "kernels/reduce.cuh"
@@ -301,11 +302,8 @@ struct AttentionTile
 template <typename Body>
 [[nodiscard]] cudaError_t withAttentionShape(std::int64_t headDim, Body body)
 {
-    int device = 0;
     int most = 0;
-    cudaError_t status = cudaGetDevice(&device);
-    if (status == cudaSuccess)
-        status = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    const cudaError_t status = currentSharedBytes(most);
     if (status != cudaSuccess)
         return status;
     const auto choose = [&]<int kD>() {

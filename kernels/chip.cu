@@ -53,6 +53,14 @@ bool anyArchitecture(Holds holds)
     return false;
 }
 
+/// Of the current device.
+cudaError_t readAttribute(int &value, cudaDeviceAttr attribute)
+{
+    int device = 0;
+    const cudaError_t status = cudaGetDevice(&device);
+    return status == cudaSuccess ? cudaDeviceGetAttribute(&value, attribute, device) : status;
+}
+
 } // namespace
 
 const char *builtFor()
@@ -67,9 +75,12 @@ bool runsOn(int major, int minor)
 
 cudaError_t currentMultiprocessors(int &count)
 {
-    int device = 0;
-    const cudaError_t status = cudaGetDevice(&device);
-    return status == cudaSuccess ? cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device) : status;
+    return readAttribute(count, cudaDevAttrMultiProcessorCount);
+}
+
+cudaError_t currentSharedBytes(int &bytes)
+{
+    return readAttribute(bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin);
 }
 
 cudaError_t currentChip(ChipChoices &choices)

@@ -36,6 +36,9 @@ inline constexpr ChipChoices kChips[] = {
 /// How many multiprocessors the current device has.
 [[nodiscard]] cudaError_t currentMultiprocessors(int &count);
 
+/// How much shared memory a block may ask for on the current device.
+[[nodiscard]] cudaError_t currentSharedBytes(int &bytes);
+
 /// Whether anything in this build runs on chips of that compute capability. Starts nothing on the device.
 [[nodiscard]] bool runsOn(int major, int minor);
 

@@ -3,6 +3,7 @@
 
 #include "kernels/moe_route.h"
 
+#include "kernels/chip.h"
 #include "kernels/launch.h"
 #include "kernels/moe_route_choose.cuh"
 #include "kernels/moe_route_logits.cuh"
@@ -28,18 +29,6 @@ bool isAllowed(const MoeRouteArgs &args)
            args.expertOffsets != nullptr && args.slots != nullptr;
 }
 
-/// Chips of 8.6, 8.9 and 12.x have 99 KiB for a block: there it is always small ones.
-cudaError_t hasRoomForMany(bool &has)
-{
-    int device = 0;
-    int bytes = 0;
-    cudaError_t status = cudaGetDevice(&device);
-    if (status == cudaSuccess)
-        status = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-    has = static_cast<std::size_t>(bytes) >= sizeof(SliceOperands);
-    return status;
-}
-
 } // namespace
 
 std::int64_t moeRouteWorkspaceBytes(std::int64_t tokens, std::int64_t hidden, std::int64_t experts) noexcept
@@ -57,11 +46,13 @@ cudaError_t moeRouteLogits(const MoeRouteArgs &args, cudaStream_t stream)
     const std::int64_t slices = sliceCount(args.hidden);
     const std::int64_t expertTiles = (args.experts + kTileExperts - 1) / kTileExperts;
     const std::int64_t tiles = (args.tokens + kTileTokens - 1) / kTileTokens;
-    bool isMany = false;
-    cudaError_t status = hasRoomForMany(isMany);
+    int sharedBytes = 0;
+    cudaError_t status = currentSharedBytes(sharedBytes);
     if (status != cudaSuccess)
         return status;
-    isMany = isMany && tiles * expertTiles * slices > kMostSmallBlocks;
+    // Chips of 8.6, 8.9 and 12.x have 99 KiB for a block: there it is always small ones.
+    const bool isMany = static_cast<std::size_t>(sharedBytes) >= sizeof(SliceOperands) &&
+                        tiles * expertTiles * slices > kMostSmallBlocks;
     const std::int64_t groups = isMany ? (args.tokens + kManyTokens - 1) / kManyTokens : tiles;
     const std::int64_t sharing =
         !isMany && tiles * expertTiles <= kFewTiles ? std::min(slices, kFewBlocks / (tiles * expertTiles)) : slices;
