@@ -35,8 +35,6 @@ struct BlockStats
     BlockSums sums;
 };
 
-constexpr float kLog2E = 1.44269504F;
-
 /// A lane's sums over some of a block's ids, the distances from its maximum in powers of two.
 struct LaneSums
 {
@@ -98,12 +96,11 @@ __device__ __forceinline__ BlockStats softcappedStatsOf(const Softcap &cap, Logi
     BlockStats stats{cap.ofReciprocal(least), {}, {0.0F, 0.0F}};
     stats.steps[0] = stepsBelow(stats.maximum, cap.ofReciprocal(first));
     stats.steps[1] = stepsBelow(stats.maximum, cap.ofReciprocal(second));
-    const float slope = -2.0F * kLog2E * cap.scale;
-    const float offset = kLog2E * (cap.scale - stats.maximum);
+    const SoftcappedDistance distanceOf(cap, stats.maximum);
     LaneSums sums;
 #pragma unroll
     for (const float reciprocal : vector.values)
-        sums.add(fmaf(slope, reciprocal, offset));
+        sums.add(distanceOf(reciprocal));
     stats.sums = sums.ofWarp();
     return stats;
 }

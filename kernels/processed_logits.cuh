@@ -7,6 +7,7 @@
 #include "kernels/philox.cuh"
 #include "kernels/ptx.cuh"
 #include "kernels/reduce.cuh"
+#include "kernels/softcap.cuh"
 
 #include <cstdint>
 
@@ -147,29 +148,6 @@ __device__ __forceinline__ float dividedBy(float x, float t, float r)
     const float result = fmaf(fmaf(-quotient, t, x), r, quotient);
     return isinf(x) ? x : result; // a banned id
 }
-
-/// The soft-cap as scale * tanh(x / cap) = scale - 2 scale / (e^(2 x / cap) + 1); the exponential saturates on both
-/// sides. Absolute error of the hyperbolic tangent 3e-7.
-struct Softcap
-{
-    float exponentScale; ///< 2 log2(e) / cap
-    float scale;         ///< cap, or cap / temperature where nothing comes between the two
-
-    __device__ __forceinline__ float operator()(float x) const { return ofReciprocal(reciprocal(x)); }
-
-    /// 1 / (e^(2 x / cap) + 1), positive or 0; falls as the logit rises.
-    [[nodiscard]] __device__ __forceinline__ float reciprocal(float x) const
-    {
-        float inverse;
-        asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(ptx::exp2Approximate(x * exponentScale) + 1.0F));
-        return inverse;
-    }
-
-    [[nodiscard]] __device__ __forceinline__ float ofReciprocal(float reciprocal) const
-    {
-        return fmaf(-2.0F * scale, reciprocal, scale);
-    }
-};
 
 /// The first entry whose id is at least `id`, or their count.
 __device__ inline std::int32_t firstBias(const SampleSettings &settings, std::int64_t id)

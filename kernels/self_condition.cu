@@ -174,24 +174,19 @@ __device__ __forceinline__ void storeWeights(Bf16 *to, const WeightRounding &rou
 class SoftcappedWeights
 {
 public:
-    __device__ SoftcappedWeights(const Softcap &cap, float maximum)
-        : m_cap(cap), m_slope(-2.0F * kLog2E * cap.scale), m_offset(kLog2E * (cap.scale - maximum))
-    {
-    }
+    __device__ SoftcappedWeights(const Softcap &cap, float maximum) : m_cap(cap), m_distanceOf(cap, maximum) {}
 
     /// Replaces eight raw logits.
     __device__ __forceinline__ void operator()(float (&values)[8]) const
     {
 #pragma unroll
         for (float &value : values)
-            value = ptx::exp2Approximate(fmaf(m_slope, m_cap.reciprocal(value), m_offset));
+            value = ptx::exp2Approximate(m_distanceOf(m_cap.reciprocal(value)));
     }
 
 private:
-    static constexpr float kLog2E = 1.44269504F;
     Softcap m_cap;
-    float m_slope; ///< of the exponent of two along the reciprocal
-    float m_offset;
+    SoftcappedDistance m_distanceOf;
 };
 
 // Weights of the dense rows as the operand of the product, without gaps. Grid: blocks that share a row, rows of a
