@@ -82,8 +82,8 @@ __device__ void probabilitiesOf(float (&values)[kExpertsPerLane], const MoeRoute
     }
     total = warpSum(total);
 #pragma unroll
-    for (int i = 0; i < kExpertsPerLane; ++i)
-        values[i] = lane + 32 * i < args.experts ? values[i] / total : -1.0F;
+    for (int i = 0; i < kExpertsPerLane; ++i) // of no numbers 0: there are experts to choose even then
+        values[i] = lane + 32 * i < args.experts ? fmaxf(values[i] / total, 0.0F) : -1.0F;
 }
 
 /// Takes the most probable expert, of equal ones the lowest, out of `values`.

@@ -6,6 +6,8 @@
 
 #include "gpu_check.h"
 
+#include <cmath>
+#include <limits>
 #include <numeric>
 
 using namespace palimpsest;
@@ -180,6 +182,31 @@ void tiesGoToTheLowerIndex()
         require(result.experts[slot] == static_cast<std::int32_t>(slot % 4), "a tie goes to the lower index");
 }
 
+/// Tokens that are no numbers: experts as any other, so that nothing is read or sorted where there is none, and weights
+/// that say so; their neighbours do not notice.
+void notANumberStaysWithItsToken()
+{
+    for (const std::int64_t tokens : {17, 1024}) {
+        const Shape shape{tokens, 256, 12, 4};
+        Inputs inputs = randomInputs(shape);
+        inputs.x[3 * 256 + 7] = std::numeric_limits<float>::quiet_NaN();
+        inputs.x[9 * 256] = std::numeric_limits<float>::infinity();
+        const Result result = run(shape, inputs);
+        for (std::int64_t token = 0; token < 17; ++token) {
+            if (token != 3 && token != 9) {
+                checkToken(shape, inputs, result, token);
+                continue;
+            }
+            for (std::int64_t j = 0; j < 4; ++j) {
+                const auto slot = static_cast<std::size_t>(token * 4 + j);
+                require(result.experts[slot] == j, "no numbers: the first experts");
+                require(std::isnan(result.weights[slot]), "no numbers: weights neither");
+            }
+        }
+        checkSort(shape, result);
+    }
+}
+
 /// The same token alone, in the middle of some and of so many that the sums are laid out in another way.
 void batchDoesNotMatter()
 {
@@ -337,6 +364,7 @@ int main()
     for (const Shape &shape : shapes)
         matchesTheReference(shape);
     tiesGoToTheLowerIndex();
+    notANumberStaysWithItsToken();
     batchDoesNotMatter();
     besideProductsItIsTheSame();
     return finish("moe_route");
