@@ -27,8 +27,8 @@ __global__ __launch_bounds__(kRowThreads) void rmsNormKernel(const RmsNormArgs a
     });
 }
 
-template <int kVectors>
-__global__ __launch_bounds__(kRowThreads) void residualNormKernel(const ResidualNormArgs args)
+template <int kVectors, int kPartsAtOnce>
+__device__ __forceinline__ void normResidual(const ResidualNormArgs &args)
 {
     using Weight = EarlyWeight<kVectors>;
     __shared__ float branchScratch[kRowThreads / 32];
@@ -42,7 +42,7 @@ __global__ __launch_bounds__(kRowThreads) void residualNormKernel(const Residual
     const std::int64_t start = static_cast<std::int64_t>(blockIdx.x) * args.columns;
     const EarlyRow<kVectors> x(args.x + start, args.columns);
     RowVectors<kVectors> row(args.columns);
-    readParts(row, args.branch + start, args.parts, args.rows * args.columns);
+    readParts<kPartsAtOnce>(row, args.branch + start, args.parts, args.rows * args.columns);
     const float branchInverse = row.inverseRms(args.epsilon, branchScratch);
     awaitEarlyWeights();
     row.forEachPlace([&](float4 &v, int index, int place) {
@@ -60,6 +60,21 @@ __global__ __launch_bounds__(kRowThreads) void residualNormKernel(const Residual
         if (args.norms[2].out != nullptr)
             storeVector(args.norms[2].out + start, index, normalised(v, inverse, args.norms[2].weight, index));
     });
+}
+
+template <int kVectors>
+__global__ __launch_bounds__(kRowThreads) void residualNormKernel(const ResidualNormArgs args)
+{
+    normResidual<kVectors, 3>(args);
+}
+
+/// Of a branch in one part: its registers leave room for a fourth block on a multiprocessor, which hides latency where
+/// there are many rows.
+template <int kVectors>
+__global__ __launch_bounds__(kRowThreads,
+                             kVectors <= 3 ? 4 : 1) void residualNormOfOneKernel(const ResidualNormArgs args)
+{
+    normResidual<kVectors, 1>(args);
 }
 
 } // namespace
@@ -80,6 +95,8 @@ cudaError_t residualNorm(const ResidualNormArgs &args, cudaStream_t stream)
         return cudaErrorInvalidValue;
     if (args.rows == 0)
         return cudaSuccess;
+    if (args.parts == 1)
+        return PALIMPSEST_LAUNCH_ROWS(residualNormOfOneKernel, args.rows, args.columns, stream, args);
     return PALIMPSEST_LAUNCH_ROWS(residualNormKernel, args.rows, args.columns, stream, args);
 }
 

@@ -53,7 +53,11 @@ struct RowVectors
     __device__ __forceinline__ float inverseRms(float epsilon, float *scratch)
     {
         float sum = 0.0F;
-        forEach([&](const float4 &v, int) { sum += (v.x * v.x + v.y * v.y) + (v.z * v.z + v.w * v.w); });
+        forEach([&](const float4 &v, int) {
+            const float first = fmaf(v.x, v.x, __fmul_rn(v.y, v.y));
+            const float second = fmaf(v.z, v.z, __fmul_rn(v.w, v.w));
+            sum = __fadd_rn(sum, __fadd_rn(first, second));
+        });
         const float total = blockSum<kRowThreads>(sum, scratch);
         return 1.0F / sqrtf(total / static_cast<float>(vectorCount * 4) + epsilon);
     }
@@ -120,19 +124,21 @@ __device__ __forceinline__ void storeVector(Bf16 *row, int index, const float4 &
         make_uint2(ptx::packBf16(value.x, value.y), ptx::packBf16(value.z, value.w));
 }
 
+// Rounded one by one: fused as the compiler sees fit, a row's bits would depend on the kernel that it goes through.
+
 __device__ __forceinline__ float4 scaled(const float4 &v, float factor)
 {
-    return make_float4(v.x * factor, v.y * factor, v.z * factor, v.w * factor);
+    return make_float4(__fmul_rn(v.x, factor), __fmul_rn(v.y, factor), __fmul_rn(v.z, factor), __fmul_rn(v.w, factor));
 }
 
 __device__ __forceinline__ float4 added(const float4 &a, const float4 &b)
 {
-    return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
+    return make_float4(__fadd_rn(a.x, b.x), __fadd_rn(a.y, b.y), __fadd_rn(a.z, b.z), __fadd_rn(a.w, b.w));
 }
 
 __device__ __forceinline__ float4 multiplied(const float4 &a, const float4 &b)
 {
-    return make_float4(a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w);
+    return make_float4(__fmul_rn(a.x, b.x), __fmul_rn(a.y, b.y), __fmul_rn(a.z, b.z), __fmul_rn(a.w, b.w));
 }
 
 /// v * inverse * weight, the weight a row or null.
@@ -199,12 +205,12 @@ __device__ __forceinline__ float4 sumOfParts(const float *first, int parts, std:
     return sum;
 }
 
-/// The same for the whole row. Three parts are under way at once where there are registers for that: one after the
-/// other, each would add its latency.
-template <int kVectors>
+/// The same for the whole row. Up to kMostAtOnce parts are under way at once where there are registers for that: one
+/// after the other, each would add its latency.
+template <int kMostAtOnce = 3, int kVectors>
 __device__ __forceinline__ void readParts(RowVectors<kVectors> &row, const float *first, int parts, std::int64_t stride)
 {
-    constexpr int kAtOnce = kVectors <= 3 ? 3 : 1;
+    constexpr int kAtOnce = kVectors <= 3 ? kMostAtOnce : 1;
     for (int begin = 0; begin < parts; begin += kAtOnce) {
         float4 read[kAtOnce][kVectors];
 #pragma unroll

@@ -116,6 +116,41 @@ void residual(std::size_t rows, std::size_t columns, int parts, int norms)
     }
 }
 
+/// Parts that the product has added already give what parts added here give, bit for bit: which of the two a row meets
+/// depends on how many rows there are.
+void addedPartsAreTheSame(std::size_t rows, std::size_t columns)
+{
+    constexpr std::size_t kParts = 3;
+    const std::string what = "residualNorm, added parts, " + std::to_string(rows) + " x " + std::to_string(columns);
+    const std::size_t count = rows * columns;
+    const auto parts = randomFloats(kParts * count, random());
+    std::vector<float> sum(count);
+    for (std::size_t i = 0; i < count; ++i)
+        sum[i] = (parts[i] + parts[count + i]) + parts[2 * count + i];
+    const auto x = randomFloats(count, random());
+    const DeviceArray<float> weight(randomFloats(columns, random()));
+    const auto run = [&](const std::vector<float> &branch, int partCount) {
+        const DeviceArray<float> onDevice(branch);
+        const DeviceArray<float> newX(x);
+        const DeviceArray<kernels::Bf16> norm(count);
+        kernels::ResidualNormArgs args{.rows = static_cast<std::int64_t>(rows),
+                                       .columns = static_cast<std::int64_t>(columns),
+                                       .epsilon = kEpsilon,
+                                       .x = newX.data(),
+                                       .branch = onDevice.data(),
+                                       .parts = partCount,
+                                       .branchWeight = weight.data(),
+                                       .scale = 0.9F};
+        args.norms[0] = {weight.data(), norm.data()};
+        ok(kernels::residualNorm(args, nullptr), what);
+        return std::pair{newX.host(what), norm.host(what)};
+    };
+    const auto apart = run(parts, kParts);
+    const auto together = run(sum, 1);
+    requireSameBits(together.first, apart.first, what);
+    requireSameBits(together.second, apart.second, what + ", norm");
+}
+
 } // namespace
 
 int main()
@@ -127,6 +162,8 @@ int main()
             residual(rows, columns, static_cast<int>(rows % 3) + 1, static_cast<int>(columns / 4 % 4));
             residual(rows, columns, static_cast<int>(rows % 5) + 3, 2); // more parts than are read at once
         }
+    for (const std::size_t columns : {256U, 2816U, 4096U})
+        addedPartsAreTheSame(600, columns);
     const DeviceArray<float> small(8);
     require(kernels::rmsNorm({.rows = 1, .columns = 6, .in = small.data(), .outFloat = small.data()}, nullptr) ==
                 cudaErrorInvalidValue,
