@@ -17,13 +17,15 @@ struct ChipChoices
     /// Dense products, attention and experts of many tokens by the copy engine and wgmma (compiled for 90a).
     bool wgmma = false;
     W4Variant w4 = W4Variant::Portable; ///< other 4-bit products
+    /// A layer's end with its rows in a ring, half of a multiprocessor's shared memory.
+    bool combineRing = false;
 };
 
 /// Chips that differ from the safe default, which is what every other one gets: cp.async and mma.sync, blocks that fit
 /// 99 KiB of shared memory, compute capability 8.0 and up.
 inline constexpr ChipChoices kChips[] = {
     // Measured on an H200.
-    {.major = 9, .minor = 0, .wgmma = true, .w4 = W4Variant::CopyEngine},
+    {.major = 9, .minor = 0, .wgmma = true, .w4 = W4Variant::CopyEngine, .combineRing = true},
     // Not tuned: the same shared memory and copy engine as 9.0, but no wgmma.
     {.major = 10, .minor = -1, .wgmma = false, .w4 = W4Variant::CopyEngine},
     // 12.x has the copy engine too, but too little shared memory to let it run ahead: the default.

@@ -3,32 +3,26 @@
 
 #include "kernels/moe_combine.h"
 
+#include "kernels/moe_combine_ring.h"
+#include "kernels/moe_combine_token.cuh"
 #include "kernels/row_vectors.cuh"
 
+#include <cstdint>
 #include <type_traits>
 
 namespace palimpsest::kernels {
 
 namespace {
 
+using combine::widened;
+
 /// A vector of a slot as it lies in memory.
 template <typename Slot>
 using Packed = std::conditional_t<sizeof(Slot) == 2, uint2, float4>;
 
-__device__ float4 widened(const float4 &v)
+__device__ __forceinline__ float4 widened(const float4 &v)
 {
     return v;
-}
-
-__device__ float4 widened(const uint2 &pairs)
-{
-    return make_float4(ptx::lowBf16(pairs.x), ptx::highBf16(pairs.x), ptx::lowBf16(pairs.y), ptx::highBf16(pairs.y));
-}
-
-__device__ float4 addScaled(const float4 &sum, const float4 &v, float factor)
-{
-    return make_float4(fmaf(v.x, factor, sum.x), fmaf(v.y, factor, sum.y), fmaf(v.z, factor, sum.z),
-                       fmaf(v.w, factor, sum.w));
 }
 
 /// The weighted sum of a token's slots, in their order. Two are under way at once where there are registers for that.
@@ -54,70 +48,61 @@ __device__ __forceinline__ void readSlots(RowVectors<kVectors> &row, const Slot 
         for (int j = 0; j < kAtOnce; ++j)
             if (begin + j < count)
                 row.forEachPlace(
-                    [&](float4 &v, int, int place) { v = addScaled(v, widened(read[j][place]), factors[j]); });
+                    [&](float4 &v, int, int place) { v = combine::addScaled(v, widened(read[j][place]), factors[j]); });
     }
 }
+
+/// Norms' weights in shared memory, on their way before the launch before this one has ended.
+template <int kVectors>
+struct WeightsOfOne
+{
+    using Weight = EarlyWeight<kVectors>;
+    using Memory = float4[3][Weight::kPlaces];
+
+    Weight dense;
+    Weight experts;
+    Weight sum;
+    const MoeCombineArgs &args;
+    Memory &memory;
+
+    __device__ WeightsOfOne(const MoeCombineArgs &of, Memory &in)
+        : dense(of.denseWeight, of.hidden, in[0]),
+          experts(of.expertWeight, of.hidden, in[1]),
+          sum(of.sumWeight, of.hidden, in[2]),
+          args(of),
+          memory(in)
+    {
+    }
+
+    __device__ Weight next() const { return Weight(args.norms[0].weight, args.hidden, memory[0]); }
+    __device__ void await() const { awaitEarlyWeights(); }
+};
 
 /// One block a token; its rows stay in registers between the norms.
 template <int kVectors>
 __global__ void __launch_bounds__(kRowThreads) combineKernel(const MoeCombineArgs args)
 {
-    using Weight = EarlyWeight<kVectors>;
-    __shared__ float scratch[4][kRowThreads / 32];
-    __shared__ float4 weights[3][Weight::kPlaces];
+    __shared__ combine::Scratch scratch;
+    __shared__ typename WeightsOfOne<kVectors>::Memory memory;
     ptx::letNextStart();
-    const Weight denseWeight(args.denseWeight, args.hidden, weights[0]);
-    const Weight expertWeight(args.expertWeight, args.hidden, weights[1]);
-    const Weight sumWeight(args.sumWeight, args.hidden, weights[2]);
+    const WeightsOfOne<kVectors> weights(args, memory);
     ptx::waitForPrevious();
     const std::int64_t token = blockIdx.x;
     const std::int64_t first = token * args.hidden;
     const auto slotCount = static_cast<int>(args.slotsPerToken);
 
     const EarlyRow<kVectors> residual(args.x + first, args.hidden);
-    RowVectors<kVectors> dense(args.hidden);
-    RowVectors<kVectors> experts(args.hidden);
-    readParts(dense, args.dense + first, args.denseParts, args.tokens * args.hidden);
+    combine::Branches<kVectors> branches(args.hidden);
+    readParts(branches.dense, args.dense + first, args.denseParts, args.tokens * args.hidden);
     const std::int64_t firstSlot = token * slotCount;
     if (args.slotsBf16 != nullptr)
-        readSlots(experts, args.slotsBf16 + firstSlot * args.hidden, args.slotWeights + firstSlot, slotCount,
+        readSlots(branches.experts, args.slotsBf16 + firstSlot * args.hidden, args.slotWeights + firstSlot, slotCount,
                   args.hidden);
     else
-        readSlots(experts, args.slotsFloat + firstSlot * args.hidden, args.slotWeights + firstSlot, slotCount,
+        readSlots(branches.experts, args.slotsFloat + firstSlot * args.hidden, args.slotWeights + firstSlot, slotCount,
                   args.hidden);
-    const float denseInverse = dense.inverseRms(args.epsilon, scratch[0]);
-    const float expertInverse = experts.inverseRms(args.epsilon, scratch[1]);
-    awaitEarlyWeights();
-
-    RowVectors<kVectors> &both = dense;
-    both.forEachPlace([&](float4 &v, int index, int place) {
-        v = added(denseWeight.normalise(v, denseInverse, index),
-                  expertWeight.normalise(experts.values[place], expertInverse, index));
-    });
-    const Weight nextWeight(args.norms[0].weight, args.hidden, weights[0]); // the dense branch's is done with
-    const float bothInverse = both.inverseRms(args.epsilon, scratch[2]);
-    RowVectors<kVectors> &x = both;
-    x.forEachPlace([&](float4 &v, int index, int place) {
-        const float4 branch = sumWeight.normalise(v, bothInverse, index);
-        v = scaled(added(residual.at(index, place), branch), args.scale);
-        storeVector(args.x + first, index, v);
-    });
-
-    const bool hasNorms = args.norms[0].out != nullptr || args.norms[1].out != nullptr || args.norms[2].out != nullptr;
-    if (!hasNorms)
-        return;
-    const float inverse = x.inverseRms(args.epsilon, scratch[3]);
-    awaitEarlyWeights();
-    if (args.norms[0].out != nullptr)
-        x.forEach([&](const float4 &v, int index) {
-            storeVector(args.norms[0].out + first, index, nextWeight.normalise(v, inverse, index));
-        });
-#pragma unroll
-    for (int i = 1; i < 3; ++i)
-        if (args.norms[i].out != nullptr)
-            x.forEach([&](const float4 &v, int index) {
-                storeVector(args.norms[i].out + first, index, normalised(v, inverse, args.norms[i].weight, index));
-            });
+    branches.denseInverse = branches.dense.inverseRms(args.epsilon, scratch[0]);
+    combine::finishToken(args, first, branches, residual, weights, scratch);
 }
 
 } // namespace
@@ -131,6 +116,12 @@ cudaError_t moeCombine(const MoeCombineArgs &args, cudaStream_t stream)
         return cudaSuccess;
     if (args.dense == nullptr || args.slotWeights == nullptr || args.x == nullptr)
         return cudaErrorInvalidValue;
+    int chunks = 0;
+    const cudaError_t status = combine::chunksOfRing(chunks, args);
+    if (status != cudaSuccess)
+        return status;
+    if (chunks > 0)
+        return combine::launchRing(args, chunks, stream);
     return PALIMPSEST_LAUNCH_ROWS(combineKernel, args.tokens, args.hidden, stream, args);
 }
 

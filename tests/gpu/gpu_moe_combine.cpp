@@ -98,6 +98,44 @@ void matchesTheReference(std::size_t tokens, std::size_t hidden, std::size_t slo
     requireClose(widened(norm.host(what)), wantedNorm, kBf16Bound, what + " norm");
 }
 
+/// Slots in bf16 and the same in fp32 go through different forms on some chips: the sums are the same, bit for bit.
+void formsDoNotMatter(std::size_t tokens, std::size_t hidden, std::size_t slotsPerToken)
+{
+    const std::string what = "moeCombine, both forms, " + std::to_string(tokens) + " x " + std::to_string(hidden) +
+                             ", " + std::to_string(slotsPerToken) + " slots";
+    const DeviceArray<float> dense(randomFloats(tokens * hidden, random()));
+    const auto slots = roundedToBf16(randomFloats(tokens * slotsPerToken * hidden, random()));
+    const DeviceArray<kernels::Bf16> narrow(slots);
+    const DeviceArray<float> wide(widened(slots));
+    const DeviceArray<float> slotWeights(randomFloats(tokens * slotsPerToken, random()));
+    const DeviceArray<float> weight(randomFloats(hidden, random()));
+    const auto x = randomFloats(tokens * hidden, random());
+    const DeviceArray<float> narrowX(x);
+    const DeviceArray<float> wideX(x);
+    const DeviceArray<kernels::Bf16> narrowNorm(tokens * hidden);
+    const DeviceArray<kernels::Bf16> wideNorm(tokens * hidden);
+    kernels::MoeCombineArgs args{.tokens = static_cast<std::int64_t>(tokens),
+                                 .hidden = static_cast<std::int64_t>(hidden),
+                                 .slotsPerToken = static_cast<std::int64_t>(slotsPerToken),
+                                 .epsilon = kEpsilon,
+                                 .dense = dense.data(),
+                                 .denseWeight = weight.data(),
+                                 .slotsBf16 = narrow.data(),
+                                 .slotWeights = slotWeights.data(),
+                                 .sumWeight = weight.data(), // the experts' is one
+                                 .x = narrowX.data(),
+                                 .scale = 1.25F};
+    args.norms[0] = {weight.data(), narrowNorm.data()};
+    ok(kernels::moeCombine(args, nullptr), what);
+    args.slotsBf16 = nullptr;
+    args.slotsFloat = wide.data();
+    args.x = wideX.data();
+    args.norms[0].out = wideNorm.data();
+    ok(kernels::moeCombine(args, nullptr), what);
+    requireSameBits(narrowX.host(what), wideX.host(what), what);
+    requireSameBits(narrowNorm.host(what), wideNorm.host(what), what + ", norm");
+}
+
 } // namespace
 
 int main()
@@ -106,6 +144,13 @@ int main()
     for (const std::size_t hidden : {4U, 128U, 256U, 1028U, 2816U, 16384U})
         for (const std::size_t tokens : {1U, 17U, 64U})
             matchesTheReference(tokens, hidden, tokens == 1 ? 1 : tokens == 17 ? 5 : 8, tokens % 7 + 1, hidden != 256);
+    for (const std::size_t hidden : {4U, 128U, 1028U, 2816U, 3072U}) // one part of the dense branch
+        for (const std::size_t tokens : {1U, 17U, 300U})
+            matchesTheReference(tokens, hidden, tokens == 17 ? 4 : 8, 1, true);
+    formsDoNotMatter(1, 2816, 8);
+    formsDoNotMatter(1100, 2816, 8); // several tokens a block
+    formsDoNotMatter(600, 64, 16);
+    formsDoNotMatter(40, 256, 40); // more slots than a ring holds
     kernels::MoeCombineArgs args{.tokens = 1, .hidden = 8, .slotsPerToken = 2};
     require(kernels::moeCombine(args, nullptr) == cudaErrorInvalidValue, "no slots are refused");
     return finish("moe_combine");
