@@ -31,7 +31,8 @@ __global__ __launch_bounds__(kAngleThreads) void ropeAnglesKernel(const RopeAngl
 }
 
 constexpr int kHeadThreads = 256;
-constexpr int kElements = 8; // of each half of a head in one lane: 16 bytes of bf16
+constexpr int kBlocksAtOnce = 5; // on a multiprocessor, of one row each; of two there are four
+constexpr int kElements = 8;     // of each half of a head in one lane: 16 bytes of bf16
 
 /// Eight neighbouring elements.
 __device__ __forceinline__ void loadElements(float (&values)[kElements], const float *from)
@@ -71,79 +72,87 @@ __device__ __forceinline__ void storeElements(Bf16 *to, const float (&values)[kE
                    ptx::packBf16(values[4], values[5]), ptx::packBf16(values[6], values[7]));
 }
 
-/// A lane's rotations: of the elements [first, first + kElements), as far as they rotate.
-struct Angles
+/// A lane's part of a head as it lies in memory: elements [first, first + kElements) of either half, so that a rotation
+/// stays inside the lane.
+template <typename Element>
+struct PackedPart
 {
-    float2 values[kElements];
+    static constexpr int kVectors = kElements * static_cast<int>(sizeof(Element)) / 16;
+    uint4 low[kVectors];
+    uint4 high[kVectors];
 
-    __device__ __forceinline__ Angles(const float2 *angles, int first, int pairs)
+    __device__ __forceinline__ void load(const Element *head, int first, int headDim)
     {
-        if (pairs % kElements == 0) { // then all of a lane's elements rotate or none, and rows are aligned
-            if (first < pairs) {
 #pragma unroll
-                for (int i = 0; i < kElements; i += 2) {
-                    const float4 two = *reinterpret_cast<const float4 *>(angles + first + i);
-                    values[i] = make_float2(two.x, two.y);
-                    values[i + 1] = make_float2(two.z, two.w);
-                }
-            }
-            return;
+        for (int i = 0; i < kVectors; ++i) {
+            low[i] = reinterpret_cast<const uint4 *>(head + first)[i];
+            high[i] = reinterpret_cast<const uint4 *>(head + first + headDim / 2)[i];
         }
+    }
+
+    __device__ __forceinline__ void clear()
+    {
 #pragma unroll
-        for (int i = 0; i < kElements; ++i)
-            if (first + i < pairs)
-                values[i] = angles[first + i];
+        for (int i = 0; i < kVectors; ++i)
+            low[i] = high[i] = make_uint4(0, 0, 0, 0);
     }
 };
 
-/// A lane's part of a head, or of its weight: elements [first, first + kElements) of either half, so that a rotation
-/// stays inside the lane. A power of two of lanes shares a head; those behind its end hold zeros.
+/// The same in fp32. A power of two of lanes shares a head; those behind its end hold zeros. Fused or rounded one by
+/// one as it says here, so that a row's bits do not depend on the kernel that it goes through.
 struct HeadPart
 {
     float low[kElements];
     float high[kElements];
 
     template <typename Element>
-    __device__ __forceinline__ void load(const Element *head, int first, int headDim)
+    __device__ __forceinline__ explicit HeadPart(const PackedPart<Element> &packed)
     {
-        loadElements(low, head + first);
-        loadElements(high, head + first + headDim / 2);
+        loadElements(low, reinterpret_cast<const Element *>(packed.low));
+        loadElements(high, reinterpret_cast<const Element *>(packed.high));
     }
 
-    __device__ __forceinline__ void fill(float value)
-    {
-#pragma unroll
-        for (int i = 0; i < kElements; ++i)
-            low[i] = high[i] = value;
-    }
-
-    /// All lanes of the warp.
-    __device__ __forceinline__ void normalise(int lanes, int headDim, float epsilon, const HeadPart &weight)
+    /// Without a weight. All lanes of the warp.
+    __device__ __forceinline__ void normalise(int lanes, int headDim, float epsilon)
     {
         float sum = 0.0F;
 #pragma unroll
         for (int i = 0; i < kElements; ++i)
-            sum += low[i] * low[i] + high[i] * high[i];
+            sum = __fadd_rn(sum, fmaf(low[i], low[i], __fmul_rn(high[i], high[i])));
         for (int distance = lanes / 2; distance > 0; distance /= 2)
             sum += __shfl_xor_sync(kWholeWarp, sum, distance);
         const float inverse = 1.0F / sqrtf(sum / static_cast<float>(headDim) + epsilon);
 #pragma unroll
         for (int i = 0; i < kElements; ++i) {
-            low[i] = low[i] * inverse * weight.low[i];
-            high[i] = high[i] * inverse * weight.high[i];
+            low[i] = __fmul_rn(low[i], inverse);
+            high[i] = __fmul_rn(high[i], inverse);
         }
     }
 
-    __device__ __forceinline__ void rotate(const Angles &angles, int first, int pairs)
+    /// By a head's weight.
+    __device__ __forceinline__ void multiply(const float *weight, int first, int headDim)
+    {
+        float factors[kElements];
+        loadElements(factors, weight + first);
+#pragma unroll
+        for (int i = 0; i < kElements; ++i)
+            low[i] = __fmul_rn(low[i], factors[i]);
+        loadElements(factors, weight + first + headDim / 2);
+#pragma unroll
+        for (int i = 0; i < kElements; ++i)
+            high[i] = __fmul_rn(high[i], factors[i]);
+    }
+
+    /// By a row's angles, [pairs].
+    __device__ __forceinline__ void rotate(const float2 *angles, int first, int pairs)
     {
 #pragma unroll
-        for (int i = 0; i < kElements; ++i) {
-            if (first + i >= pairs)
-                continue;
-            const float2 angle = angles.values[i];
-            const float turned = low[i] * angle.x - high[i] * angle.y;
-            high[i] = high[i] * angle.x + low[i] * angle.y;
-            low[i] = turned;
+        for (int i = 0; i < kElements; i += 2) {
+            const float4 two = *reinterpret_cast<const float4 *>(angles + first + i);
+            if (first + i < pairs)
+                rotateOne(i, two.x, two.y);
+            if (first + i + 1 < pairs)
+                rotateOne(i + 1, two.z, two.w);
         }
     }
 
@@ -152,6 +161,14 @@ struct HeadPart
     {
         storeElements(head + first, low);
         storeElements(head + first + headDim / 2, high);
+    }
+
+private:
+    __device__ __forceinline__ void rotateOne(int i, float cosine, float sine)
+    {
+        const float turned = fmaf(low[i], cosine, -__fmul_rn(high[i], sine));
+        high[i] = fmaf(high[i], cosine, __fmul_rn(low[i], sine));
+        low[i] = turned;
     }
 };
 
@@ -182,51 +199,125 @@ struct Matrices
     Element *values;
 };
 
-// A block takes as many heads of one row as its lanes hold: queries, then keys, then values. All that is read is under
-// way before the first of it is used: weights before the launch before this one has ended, angles beside the head.
+/// Where a head of a row goes; `index` counts queries, then keys, then values.
 template <typename Element>
-__global__ __launch_bounds__(kHeadThreads) void qkvNormRopeKernel(const QkvNormRopeArgs args,
-                                                                  const Matrices<Element> matrices, const int lanes)
+__device__ Element *targetOf(const QkvNormRopeArgs &args, const Matrices<Element> &matrices, std::int64_t row,
+                             std::int64_t index)
 {
-    ptx::letNextStart();
-    const auto thread = static_cast<int>(threadIdx.x);
-    const std::int64_t index = static_cast<std::int64_t>(blockIdx.y) * (kHeadThreads / lanes) + thread / lanes;
-    const bool isValue = index >= args.heads + args.kvHeads;
-    const bool isKey = !isValue && index >= args.heads;
-    const int headDim = static_cast<int>(args.headDim);
-    const int first = thread % lanes * kElements;
-    const bool isBusy = index < args.heads + 2 * args.kvHeads && first < headDim / 2;
-    HeadPart weight;
-    if (isBusy && !isValue)
-        weight.load(isKey ? args.keyWeight : args.queryWeight, first, headDim);
-    else
-        weight.fill(1.0F);
-    ptx::waitForPrevious();
-    const std::int64_t row = blockIdx.x;
+    if (index < args.heads)
+        return matrices.queries + (row * args.heads + index) * args.headDim;
     const std::int64_t sequence = row / args.rowStride;
     const std::int64_t offset = row % args.rowStride;
+    const std::int64_t kvHead = index - args.heads;
     const SequenceView &view = args.views[sequence];
-    const auto pairs = static_cast<int>(args.pairs);
-    const std::int64_t source = isValue && !args.hasValues ? index - args.kvHeads : index;
+    return kvHead < args.kvHeads ? matrices.keys + placeOf(args, view, sequence, offset, kvHead)
+                                 : matrices.values + placeOf(args, view, sequence, offset, kvHead - args.kvHeads);
+}
+
+/// What the heads of a block share.
+template <int kRows>
+struct SharedFactors
+{
+    alignas(16) float weights[2][kMostHeadDim];         ///< of queries, of keys
+    alignas(16) float2 angles[kRows][kMostHeadDim / 2]; ///< of each row
+
+    /// Begins to fetch the weights: each thread four numbers, half of the threads for either.
+    __device__ void fetchWeights(const QkvNormRopeArgs &args)
+    {
+        static_assert(kHeadThreads * 4 == 2 * kMostHeadDim);
+        const int which = static_cast<int>(threadIdx.x) / (kHeadThreads / 2);
+        const int first = static_cast<int>(threadIdx.x) % (kHeadThreads / 2) * 4;
+        if (first < args.headDim)
+            ptx::copyAsyncShared16(ptx::sharedAddress(&weights[which][first]),
+                                   (which == 0 ? args.queryWeight : args.keyWeight) + first);
+        ptx::copyAsyncCommit();
+    }
+
+    /// A row's angles; all are there behind the next barrier of the block.
+    __device__ void readAngles(const QkvNormRopeArgs &args, std::int64_t row, int place)
+    {
+        static_assert(kHeadThreads == kMostHeadDim / 2);
+        const auto thread = static_cast<int>(threadIdx.x);
+        if (thread < args.pairs)
+            angles[place][thread] = args.angles[row * args.pairs + thread];
+    }
+};
+
+/// Which head of a row a lane works on, counting queries, then keys, then values, and which elements of it.
+struct LanePlace
+{
+    std::int64_t index;
+    std::int64_t source; ///< the head that is read: values may be the keys before their norm
+    int first;           ///< of its elements in either half
+    bool isValue;
+    bool isKey;
+    bool isBusy; ///< or behind the last head, or behind its end
+
+    __device__ LanePlace(const QkvNormRopeArgs &args, int lanes)
+    {
+        const auto thread = static_cast<int>(threadIdx.x);
+        index = static_cast<std::int64_t>(blockIdx.y) * (kHeadThreads / lanes) + thread / lanes;
+        first = thread % lanes * kElements;
+        isValue = index >= args.heads + args.kvHeads;
+        isKey = !isValue && index >= args.heads;
+        isBusy = index < args.heads + 2 * args.kvHeads && first < args.headDim / 2;
+        source = isValue && !args.hasValues ? index - args.kvHeads : index;
+    }
+};
+
+// A block takes as many heads of kRows rows as its lanes hold. All that is read is under way before the first of it is
+// used: weights before the launch before this one has ended, angles beside the heads. What heads share lies in shared
+// memory, which leaves registers for more blocks on a multiprocessor or for two rows at once.
+template <typename Element, int kRows>
+__global__ __launch_bounds__(kHeadThreads, kRows == 1 ? kBlocksAtOnce : 4) //
+    void qkvNormRopeKernel(const QkvNormRopeArgs args, const Matrices<Element> matrices, const int lanes)
+{
+    __shared__ SharedFactors<kRows> factors;
+    ptx::letNextStart();
+    factors.fetchWeights(args);
+    const LanePlace place(args, lanes);
+    const auto headDim = static_cast<int>(args.headDim);
     const std::int64_t width = (args.heads + (args.hasValues ? 2 : 1) * args.kvHeads) * args.headDim;
-    HeadPart head;
-    if (isBusy)
-        head.load(matrices.qkv + row * width + source * args.headDim, first, headDim);
-    else
-        head.fill(0.0F);
-    const Angles angles(args.angles + row * args.pairs, first, isBusy && !isValue ? pairs : 0);
-    if (offset >= view.rows)
-        return;
-    head.normalise(lanes, headDim, args.epsilon, weight);
-    if (!isBusy)
-        return;
-    if (isValue)
-        return head.store(matrices.values + placeOf(args, view, sequence, offset, index - args.heads - args.kvHeads),
-                          first, headDim);
-    head.rotate(angles, first, pairs);
-    head.store(isKey ? matrices.keys + placeOf(args, view, sequence, offset, index - args.heads)
-                     : matrices.queries + (row * args.heads + index) * args.headDim,
-               first, headDim);
+    const std::int64_t firstRow = std::int64_t{blockIdx.x} * kRows;
+    const std::int64_t rows = min(std::int64_t{kRows}, args.sequences * args.rowStride - firstRow);
+    ptx::waitForPrevious();
+    PackedPart<Element> packed[kRows];
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+        packed[i].clear();
+        if (place.isBusy && i < rows)
+            packed[i].load(matrices.qkv + (firstRow + i) * width + place.source * args.headDim, place.first, headDim);
+    }
+#pragma unroll
+    for (int i = 0; i < kRows; ++i)
+        if (i < rows)
+            factors.readAngles(args, firstRow + i, i);
+    ptx::copyAsyncWait<0>();
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+        const std::int64_t row = firstRow + i;
+        if (i >= rows || row % args.rowStride >= args.views[row / args.rowStride].rows)
+            continue;
+        HeadPart head(packed[i]);
+        head.normalise(lanes, headDim, args.epsilon);
+        if (!place.isBusy)
+            continue;
+        if (!place.isValue) {
+            head.multiply(factors.weights[place.isKey ? 1 : 0], place.first, headDim);
+            head.rotate(factors.angles[i], place.first, static_cast<int>(args.pairs));
+        }
+        head.store(targetOf(args, matrices, row, place.index), place.first, headDim);
+    }
+}
+
+template <typename Element, int kRows>
+cudaError_t launchHeads(const QkvNormRopeArgs &args, const Matrices<Element> &matrices, dim3 grid, int lanes,
+                        cudaStream_t stream)
+{
+    grid.x = (grid.x + kRows - 1) / kRows;
+    return launchDependent(qkvNormRopeKernel<Element, kRows>, {.grid = grid, .threads = kHeadThreads}, stream, args,
+                           matrices, lanes);
 }
 
 template <typename Element>
@@ -240,8 +331,14 @@ cudaError_t launchHeads(const QkvNormRopeArgs &args, const Matrices<Element> &ma
     const std::int64_t headsOfBlock = kHeadThreads / lanes;
     const dim3 grid(static_cast<unsigned>(args.sequences * args.rowStride),
                     static_cast<unsigned>((heads + headsOfBlock - 1) / headsOfBlock));
-    return launchDependent(qkvNormRopeKernel<Element>, {.grid = grid, .threads = kHeadThreads}, stream, args, matrices,
-                           lanes);
+    int multiprocessors = 0;
+    const cudaError_t status = currentMultiprocessors(multiprocessors);
+    if (status != cudaSuccess)
+        return status;
+    if constexpr (sizeof(Element) == 2)
+        if (std::int64_t{grid.x} * grid.y > std::int64_t{multiprocessors} * kBlocksAtOnce)
+            return launchHeads<Element, 2>(args, matrices, grid, lanes, stream);
+    return launchHeads<Element, 1>(args, matrices, grid, lanes, stream);
 }
 
 } // namespace
