@@ -7,6 +7,7 @@
 // rows and some of its tokens, in an order that follows from the experts' sizes alone.
 
 #include "kernels/ptx.cuh"
+#include "kernels/reduce.cuh"
 #include "kernels/w4_product.h"
 
 #include <cstdint>
@@ -80,14 +81,10 @@ __device__ inline void placeTiles(Schedule &schedule, const Problem &problem)
         int total = 0;
         for (int first = 0; first < problem.experts; first += 32) {
             const int rank = first + lane;
-            int sum = rank < problem.experts ? tokenTiles(problem, schedule.count[rank]) : 0;
-            for (int distance = 1; distance < 32; distance *= 2) {
-                const int other = __shfl_up_sync(~0U, sum, distance);
-                sum += lane >= distance ? other : 0;
-            }
+            const int sum = warpPrefix(rank < problem.experts ? tokenTiles(problem, schedule.count[rank]) : 0);
             if (rank < problem.experts)
                 schedule.tile[rank + 1] = total + sum;
-            total += __shfl_sync(~0U, sum, 31);
+            total += __shfl_sync(kWholeWarp, sum, 31);
         }
         if (lane == 0)
             schedule.tile[0] = 0;
