@@ -6,6 +6,7 @@
 #include "kernels/moe_combine_ring.h"
 #include "kernels/moe_combine_token.cuh"
 #include "kernels/row_vectors.cuh"
+#include "kernels/vector_aligned.h"
 
 #include <cstdint>
 #include <type_traits>
@@ -102,7 +103,18 @@ __global__ void __launch_bounds__(kRowThreads) combineKernel(const MoeCombineArg
         readSlots(branches.experts, args.slotsFloat + firstSlot * args.hidden, args.slotWeights + firstSlot, slotCount,
                   args.hidden);
     branches.denseInverse = branches.dense.inverseRms(args.epsilon, scratch[0]);
-    combine::finishToken(args, first, branches, residual, weights, scratch);
+    combine::finishToken({args, first, scratch}, branches, residual, weights);
+}
+
+bool isAligned(const MoeCombineArgs &args)
+{
+    const auto isVectorAlignedOrNull = [](const void *pointer) {
+        return pointer == nullptr || isVectorAligned(pointer);
+    };
+    return isVectorAligned(args.dense) && isVectorAligned(args.x) && isVectorAligned(args.slotWeights) &&
+           isVectorAlignedOrNull(args.slotsBf16) && isVectorAlignedOrNull(args.slotsFloat) &&
+           isVectorAlignedOrNull(args.denseWeight) && isVectorAlignedOrNull(args.expertWeight) &&
+           isVectorAlignedOrNull(args.sumWeight);
 }
 
 } // namespace
@@ -114,9 +126,9 @@ cudaError_t moeCombine(const MoeCombineArgs &args, cudaStream_t stream)
         return cudaErrorInvalidValue;
     if (args.tokens == 0)
         return cudaSuccess;
-    if (args.dense == nullptr || args.slotWeights == nullptr || args.x == nullptr)
+    if (!isAligned(args))
         return cudaErrorInvalidValue;
-    int chunks = 0;
+    int chunks = 0; // of the ring, where the chip has it and it takes the arguments
     const cudaError_t status = combine::chunksOfRing(chunks, args);
     if (status != cudaSuccess)
         return status;

@@ -39,11 +39,12 @@ struct MoeCombineArgs
 /// Requires   hidden % 4 == 0, hidden <= kMostRowColumns, arrays aligned to 16 bytes, exactly one kind of slots. The
 ///            weights are not written by the kernel just before this one in the stream: reading them begins while that
 ///            one ends.
-/// Numerics   fp32 throughout, each operation rounded by itself or fused as the code says; the order of every sum depends
-///            on `hidden` and slotsPerToken alone.
+/// Numerics   fp32 throughout, each operation rounded by itself or fused as the code says; the order of every sum
+///            depends on `hidden` and slotsPerToken alone.
 /// Cost       each operand once: at 256 x 2816, 8 slots, one part and one norm 22 MB, 5 us at 4.27 TB/s, less where the
-///            L2 cache still has them; 1024 tokens 87 MB, 20 us. Where the chip has the ring (chip.h) each block fetches
-///            its next tokens' rows by the copy engine.
+///            L2 cache still has them; 1024 tokens 87 MB, 20 us. Where the chip has the ring (chip.h), and slots are in
+///            bf16 and in fours, the dense branch in one part and rows of up to 3072, each block fetches its next
+///            tokens' rows by the copy engine; the bits are the same.
 /// Returns    cudaErrorInvalidValue if a requirement does not hold, else the status of the launch. Asynchronous, no
 ///            allocation; may be captured in a CUDA graph.
 [[nodiscard]] cudaError_t moeCombine(const MoeCombineArgs &args, cudaStream_t stream);

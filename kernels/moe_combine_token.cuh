@@ -23,6 +23,14 @@ __device__ __forceinline__ float4 addScaled(const float4 &sum, const float4 &v, 
 /// Of one reduction each: the dense branch's, the experts', both branches' and that of the new x.
 using Scratch = float[4][kRowThreads / 32];
 
+/// What is done, and for whom.
+struct Token
+{
+    const MoeCombineArgs &args;
+    std::int64_t first; ///< element of the token's row
+    Scratch &scratch;
+};
+
 /// A token's branches. `dense` gets what comes of them.
 template <int kVectors>
 struct Branches
@@ -38,11 +46,12 @@ struct Branches
 /// dense, experts and sum, and next() for the first of those that follow, called once the dense branch's has served;
 /// await() comes before they are read.
 template <int kVectors, typename Residual, typename Weights>
-__device__ __forceinline__ void finishToken(const MoeCombineArgs &args, std::int64_t first,
-                                            Branches<kVectors> &branches, const Residual &residual,
-                                            const Weights &weights, Scratch &scratch)
+__device__ __forceinline__ void finishToken(const Token &token, Branches<kVectors> &branches, const Residual &residual,
+                                            const Weights &weights)
 {
-    const float expertInverse = branches.experts.inverseRms(args.epsilon, scratch[1]);
+    const MoeCombineArgs &args = token.args;
+    const std::int64_t first = token.first;
+    const float expertInverse = branches.experts.inverseRms(args.epsilon, token.scratch[1]);
     weights.await();
     RowVectors<kVectors> &both = branches.dense;
     both.forEachPlace([&](float4 &v, int index, int place) {
@@ -50,7 +59,7 @@ __device__ __forceinline__ void finishToken(const MoeCombineArgs &args, std::int
                   weights.experts.normalise(branches.experts.values[place], expertInverse, index));
     });
     const auto &nextWeight = weights.next();
-    const float bothInverse = both.inverseRms(args.epsilon, scratch[2]);
+    const float bothInverse = both.inverseRms(args.epsilon, token.scratch[2]);
     RowVectors<kVectors> &x = both;
     x.forEachPlace([&](float4 &v, int index, int place) {
         const float4 branch = weights.sum.normalise(v, bothInverse, index);
@@ -60,7 +69,7 @@ __device__ __forceinline__ void finishToken(const MoeCombineArgs &args, std::int
 
     if (args.norms[0].out == nullptr && args.norms[1].out == nullptr && args.norms[2].out == nullptr)
         return;
-    const float inverse = x.inverseRms(args.epsilon, scratch[3]);
+    const float inverse = x.inverseRms(args.epsilon, token.scratch[3]);
     weights.await();
     if (args.norms[0].out != nullptr)
         x.forEach([&](const float4 &v, int index) {

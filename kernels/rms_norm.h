@@ -37,8 +37,9 @@ struct RmsNormArgs
 ///
 /// Requires   columns % 4 == 0, columns <= kMostRowColumns, pointers aligned to 16 bytes (bf16: 8), rows >= 0.
 /// Numerics   fp32 throughout; the reduction tree depends on `columns` alone, so a row gives the same bits in any
-/// batch. Cost       one read and one write of the matrix: at 256 x 2816 4.3 MB, 1 us out of the L2 cache. Returns
-/// cudaErrorInvalidValue if a requirement does not hold, else the status of the launch. Asynchronous, no
+///            batch.
+/// Cost       one read and one write of the matrix: at 256 x 2816 4.3 MB, 1 us out of the L2 cache.
+/// Returns    cudaErrorInvalidValue if a requirement does not hold, else the status of the launch. Asynchronous, no
 ///            allocation; may be captured in a CUDA graph.
 /// Source     Zhang and Sennrich 2019, "Root Mean Square Layer Normalization", eq. 4.
 [[nodiscard]] cudaError_t rmsNorm(const RmsNormArgs &args, cudaStream_t stream);

@@ -94,6 +94,7 @@ struct Surroundings
     std::optional<DeviceRates> device;  ///< one of the two
     std::optional<DeviceMemory> memory; ///< at the end, with the device
     std::vector<Prefill> prefills;
+    int steps = 0; ///< of each measurement
 };
 
 /// The canvases of one measured batch and what they need. The first `unsettled` of them are unsettled.
@@ -220,8 +221,9 @@ std::string table(const LoadedModel &model, const BackendInfo &info, const Surro
                             fmt::format("{:.1f} to {:.1f}", row.leastMs, row.mostMs), row.mixedMs, row.settledMs,
                             row.medianMs / static_cast<double>(row.batch), row.floorMs, row.medianMs / row.floorMs);
     }
-    text += "\nsettled: one word stands out at every position, as in a canvas's later steps; half settled: in half of "
-            "the canvases\n";
+    text += fmt::format("\nmedians of {} steps; settled: one word stands out at every position, as in a canvas's later "
+                        "steps; half settled: in half of the canvases\n",
+                        surroundings.steps);
     for (const Measurement &row : measurements) {
         if (!row.stages.empty())
             text += fmt::format("\ncontext {}, canvases {}\n", row.context, row.batch) + stageTable(row.stages);
@@ -251,6 +253,7 @@ nlohmann::json report(const LoadedModel &model, const BackendInfo &info, const S
     nlohmann::json result{{"command", "bench"},
                           {"model", toJson(model, info)},
                           {"prefill", std::move(prompts)},
+                          {"measured_steps", surroundings.steps},
                           {"steps", std::move(rows)}};
     if (surroundings.cpu) {
         result["layer_product_flops"] = surroundings.cpu->layerFlops;
@@ -296,12 +299,12 @@ ExitCode run(BenchOptions options)
     const std::unique_ptr<Backend> backend = startBackend(model, {});
     Surroundings surroundings = measureSurroundings(*backend, model.backend.threads);
     const std::unique_ptr<Sequence> prefix = backend->newSequence();
-    const int steps = options.steps.value_or(surroundings.device ? kDeviceSteps : kSteps);
+    surroundings.steps = options.steps.value_or(surroundings.device ? kDeviceSteps : kSteps);
     std::vector<Measurement> measurements;
     for (const std::int64_t context : options.contexts) {
         extendPrefix(*backend, *prefix, context, surroundings);
         for (const std::int64_t batch : options.batches) {
-            Measurement row = measure(*backend, *prefix, batch, steps);
+            Measurement row = measure(*backend, *prefix, batch, surroundings.steps);
             row.floorMs = surroundings.device
                               ? deviceFloorMs(config, backend->info(), *surroundings.device, context, batch)
                               : static_cast<double>(batch) * floorMs(stepWork(config, context), *surroundings.cpu);

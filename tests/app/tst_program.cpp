@@ -257,6 +257,7 @@ void TestProgram::benchAsJson()
     const nlohmann::json report =
         json(runProgram({"bench", "--json", "--device", "cpu", "--context", "0", "--batch", "1,2", "--steps", "1"}));
     QCOMPARE(report["steps"].size(), std::size_t{2});
+    QVERIFY(report["measured_steps"] == 1);
     for (const nlohmann::json &row : report["steps"]) {
         QVERIFY(row["least_ms"] <= row["median_ms"] && row["median_ms"] <= row["most_ms"]);
         for (const char *key : {"median_ms", "half_settled_median_ms", "settled_median_ms", "floor_ms"})

@@ -20,7 +20,7 @@ namespace {
 constexpr double kBf16Bound = 3e-3;  // one rounding to bf16, rms
 constexpr double kFloatBound = 2e-6; // sums of up to 512 terms in fp32, and the rounded angles' cosines
 constexpr double kAngleBound = 3e-7; // 2 ulp of the cosine, and of what is left of the angle's rounding
-constexpr float kEpsilon = 1e-6F;
+constexpr float kEpsilon = 0.1F;     // large enough that leaving it out would show
 constexpr std::int64_t kPages = 80;
 
 std::mt19937 &random()
@@ -262,11 +262,12 @@ void matchesTheReference(const Shape &shape)
     require(untouched(found.values) == left(found.values, shape.kvHeads), what + ": values of other rows");
 }
 
-/// A row's bits are the same alone and among so many that a block takes two.
+/// A row's bits are the same among so many that a block takes two and among few, and so alone.
 void batchDoesNotMatter(std::int64_t headDim)
 {
+    constexpr std::int64_t kRows = 33; // of the sequence that comes alone: one row a block
     Shape many{.rowStride = 257,
-               .rows = {257, 256, 255, 257},
+               .rows = {257, 256, 255, kRows},
                .length = {0, 70, 3, 512},
                .heads = 16,
                .kvHeads = 8,
@@ -277,19 +278,66 @@ void batchDoesNotMatter(std::int64_t headDim)
     const Inputs inputs(many);
     const auto wanted = run<Bf16>(many, inputs);
     Shape one = many;
-    one.rows = {257};
+    one.rowStride = kRows;
+    one.rows = {kRows};
     one.length = {512};
     Inputs alone = inputs;
-    const auto first = static_cast<std::ptrdiff_t>(3 * 257 * many.width());
-    alone.qkv.assign(inputs.qkv.begin() + first, inputs.qkv.end());
+    const auto slice = [](const auto &all, std::int64_t first, std::int64_t count) {
+        return std::vector(all.begin() + first, all.begin() + first + count);
+    };
+    alone.qkv = slice(inputs.qkv, 3 * many.rowStride * many.width(), kRows * many.width());
     alone.firstPage = {0};
     const auto found = run<Bf16>(one, alone);
-    const auto tail = [](const std::vector<Bf16> &all, std::size_t count) {
-        return std::vector<Bf16>(all.end() - static_cast<std::ptrdiff_t>(count), all.end());
+    const std::int64_t ofRow = many.heads * headDim;
+    const std::int64_t page = kernels::pageElements(many.kvHeads, headDim);
+    const std::int64_t firstPage = 3 * kernels::scratchPages(many.rowStride);
+    const std::string what = " of heads of " + std::to_string(headDim) + ", alone and among others";
+    requireSameBits(found.queries, slice(wanted.queries, 3 * many.rowStride * ofRow, kRows * ofRow), "queries" + what);
+    requireSameBits(found.keys, slice(wanted.keys, firstPage * page, page), "keys" + what);
+    requireSameBits(found.values, slice(wanted.values, firstPage * page, page), "values" + what);
+}
+
+void refusals()
+{
+    const DeviceArray<Bf16> memory(4096);
+    const DeviceArray<float> weight(512);
+    const DeviceArray<SequenceView> view(std::vector<SequenceView>{{.pageTable = nullptr, .length = 0, .rows = 1}});
+    const DeviceArray<float2> angles(16);
+    const kernels::QkvNormRopeArgs good{.sequences = 1,
+                                        .rowStride = 1,
+                                        .views = view.data(),
+                                        .heads = 1,
+                                        .kvHeads = 1,
+                                        .headDim = 16,
+                                        .pairs = 8,
+                                        .qkv = memory.data(),
+                                        .queryWeight = weight.data(),
+                                        .keyWeight = weight.data(),
+                                        .angles = angles.data(),
+                                        .queries = memory.data() + 64,
+                                        .pool = {memory.data() + 1024, memory.data() + 2048}};
+    const auto refused = [&](const std::string &what, auto change) {
+        kernels::QkvNormRopeArgs args = good;
+        change(args);
+        require(kernels::qkvNormRope(args, nullptr) == cudaErrorInvalidValue, what + " are refused");
     };
-    requireSameBits(found.queries, tail(wanted.queries, found.queries.size()), "queries alone and among others");
-    requireSameBits(found.keys, tail(wanted.keys, found.keys.size()), "keys alone and among others");
-    requireSameBits(found.values, tail(wanted.values, found.values.size()), "values alone and among others");
+    ok(kernels::qkvNormRope(good, nullptr), "what the refusals differ from");
+    using Args = kernels::QkvNormRopeArgs;
+    refused("more rows than a grid has", [](Args &args) { args.sequences = args.rowStride = 1 << 20; });
+    refused("no heads", [](Args &args) { args.heads = 0; });
+    refused("heads of 24", [](Args &args) { args.headDim = 24; });
+    refused("heads of 528", [](Args &args) { args.headDim = 528; });
+    refused("more pairs than a head has", [](Args &args) { args.pairs = 9; });
+    refused("pairs without angles", [](Args &args) { args.angles = nullptr; });
+    refused("rows of no width", [](Args &args) { args.qkv = nullptr; });
+    refused("queries that are not aligned", [](Args &args) { args.queries += 4; });
+    refused("heads without a weight", [](Args &args) { args.keyWeight = nullptr; });
+    kernels::QkvNormRopeArgs none = good;
+    none.rowStride = 0;
+    ok(kernels::qkvNormRope(none, nullptr), "no rows are nothing to do");
+    require(kernels::ropeAngles({.sequences = 1, .rowStride = 1, .views = view.data(), .pairs = 8}, nullptr) ==
+                cudaErrorInvalidValue,
+            "angles without frequencies are refused");
 }
 
 void anglesMatch()
@@ -331,6 +379,7 @@ void anglesMatch()
 int main()
 {
     requireDevice();
+    refusals();
     // One row, 17, rows that end in the middle of a block; heads that share a warp and that fill one; few pairs and
     // odd.
     const Shape shapes[] = {
