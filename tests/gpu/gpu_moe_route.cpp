@@ -17,7 +17,7 @@ namespace {
 
 // Sums of `hidden` fp32 products in a tree, then a softmax in fp32: units of 1e-7 of the logits, which are below 10.
 constexpr double kWeightBound = 1e-5;
-constexpr double kTie = 1e-5; // probabilities closer than this, relatively, may be taken in either order
+constexpr double kTie = 1e-5;    // probabilities closer than this, relatively, may be taken in either order
 constexpr float kEpsilon = 0.1F; // large enough that leaving it out would show
 
 std::mt19937 &random()
