@@ -28,6 +28,7 @@ constexpr int kRingVectors = 3; ///< of a thread: rows of up to 3072
 constexpr int kRingBlocks = 2;  ///< of a multiprocessor: while one's threads meet, the other's work
 constexpr int kSlotsOfChunk = 4;
 constexpr int kMostChunks = 8;
+constexpr int kAlignment = 128; ///< of chunks
 
 /// Of a chunk, without the slots' weights: four rows of bf16 or two of fp32.
 __host__ __device__ constexpr int rowBytesOfChunk(int hidden)
@@ -37,7 +38,7 @@ __host__ __device__ constexpr int rowBytesOfChunk(int hidden)
 
 __host__ __device__ constexpr int chunkBytes(int hidden)
 {
-    return (rowBytesOfChunk(hidden) + kSlotsOfChunk * 4 + 127) / 128 * 128;
+    return (rowBytesOfChunk(hidden) + kSlotsOfChunk * 4 + kAlignment - 1) / kAlignment * kAlignment;
 }
 
 __host__ __device__ constexpr int chunksOfToken(int slotsPerToken)
@@ -227,7 +228,7 @@ __global__ void __launch_bounds__(kRowThreads, kRingBlocks)
     ringKernel(const __grid_constant__ MoeCombineArgs args, const int chunks)
 {
 #if __CUDA_ARCH__ >= 900
-    extern __shared__ __align__(128) std::uint8_t ring[];
+    extern __shared__ __align__(kAlignment) std::uint8_t ring[];
     __shared__ RingState state;
     const bool isFeeding = threadIdx.x == 0;
     if (isFeeding)
@@ -261,6 +262,7 @@ __global__ void __launch_bounds__(kRowThreads, kRingBlocks)
 cudaError_t chunksOfRing(int &chunks, const MoeCombineArgs &args)
 {
     constexpr int kSystemBytes = 1024; // of each block
+    constexpr int kStateBytes = (static_cast<int>(sizeof(RingState)) + kAlignment - 1) / kAlignment * kAlignment;
     chunks = 0;
     ChipChoices chip;
     int sharedBytes = 0;
@@ -271,7 +273,7 @@ cudaError_t chunksOfRing(int &chunks, const MoeCombineArgs &args)
         args.slotsPerToken % kSlotsOfChunk != 0 || args.hidden > kRingVectors * 4 * kRowThreads)
         return status;
     const int ofBlock = (sharedBytes + kSystemBytes) / kRingBlocks - kSystemBytes;
-    const int most = (ofBlock - static_cast<int>(sizeof(RingState)) - 128) / chunkBytes(static_cast<int>(args.hidden));
+    const int most = (ofBlock - kStateBytes) / chunkBytes(static_cast<int>(args.hidden));
     const int least = chunksOfToken(static_cast<int>(args.slotsPerToken));
     chunks = std::min(most, kMostChunks);
     chunks = chunks < least ? 0 : chunks;
