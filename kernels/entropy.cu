@@ -6,6 +6,7 @@
 #include "kernels/launch.h"
 #include "kernels/ptx.cuh"
 #include "kernels/reduce.cuh"
+#include "kernels/vector_aligned.h"
 
 namespace palimpsest::kernels {
 
@@ -123,9 +124,7 @@ __global__ __launch_bounds__(kThreads) void entropyKernel(const EntropyArgs args
 cudaError_t entropy(const EntropyArgs &args, cudaStream_t stream)
 {
     if (args.rows < 0 || args.rows > 0x7FFFFFFF || args.vocabSize <= 0 || args.vocabSize % 4 != 0 ||
-        !(args.temperature > 0.0F) ||
-        (args.rows > 0 && (args.logits == nullptr || reinterpret_cast<std::uintptr_t>(args.logits) % 16 != 0 ||
-                           args.entropyNats == nullptr)))
+        !(args.temperature > 0.0F) || (args.rows > 0 && (!isVectorAligned(args.logits) || args.entropyNats == nullptr)))
         return cudaErrorInvalidValue;
     if (args.rows == 0)
         return cudaSuccess;

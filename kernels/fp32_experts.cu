@@ -6,6 +6,7 @@
 #include "kernels/gelu.cuh"
 #include "kernels/launch.h"
 #include "kernels/ptx.cuh"
+#include "kernels/vector_aligned.h"
 #include "kernels/w4_layout.h"
 
 #include <cuda_fp16.h>
@@ -149,8 +150,8 @@ cudaError_t fp32Experts(const Fp32ExpertsArgs &args, cudaStream_t stream)
         return cudaErrorInvalidValue;
     if (args.tokens == 0)
         return cudaSuccess;
-    if (args.input == nullptr || args.weights == nullptr || reinterpret_cast<std::uintptr_t>(args.weights) % 16 != 0 ||
-        args.expertOffsets == nullptr || args.slots == nullptr || args.out == nullptr)
+    if (args.input == nullptr || !isVectorAligned(args.weights) || args.expertOffsets == nullptr ||
+        args.slots == nullptr || args.out == nullptr)
         return cudaErrorInvalidValue;
     return args.product == Fp32ExpertProduct::GateUp ? launch<128, Fp32ExpertProduct::GateUp>(args, stream)
                                                      : launch<64, Fp32ExpertProduct::Down>(args, stream);

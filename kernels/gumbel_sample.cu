@@ -7,6 +7,7 @@
 #include "kernels/philox.cuh"
 #include "kernels/processed_logits.cuh"
 #include "kernels/ptx.cuh"
+#include "kernels/vector_aligned.h"
 
 namespace palimpsest::kernels {
 
@@ -97,8 +98,7 @@ cudaError_t gumbelSample(const GumbelSampleArgs &args, cudaStream_t stream)
 {
     if (args.rows < 0 || args.rows > 0x7FFFFFFF || args.vocabSize <= 0 || args.vocabSize % 4 != 0 ||
         args.vocabSize > 0x7FFFFFFF - kThreads * kLoads * 4 || !(args.temperature > 0.0F) ||
-        (args.rows > 0 && (args.logits == nullptr || reinterpret_cast<std::uintptr_t>(args.logits) % 16 != 0 ||
-                           (args.sampled == nullptr && args.argmax == nullptr))))
+        (args.rows > 0 && (!isVectorAligned(args.logits) || (args.sampled == nullptr && args.argmax == nullptr))))
         return cudaErrorInvalidValue;
     if (args.rows == 0)
         return cudaSuccess;

@@ -15,16 +15,9 @@ namespace palimpsest::kernels {
 
 namespace {
 
-using combine::widened;
-
 /// A vector of a slot as it lies in memory.
 template <typename Slot>
 using Packed = std::conditional_t<sizeof(Slot) == 2, uint2, float4>;
-
-__device__ __forceinline__ float4 widened(const float4 &v)
-{
-    return v;
-}
 
 /// The weighted sum of a token's slots, in their order. Two are under way at once where there are registers for that.
 template <int kVectors, typename Slot>
@@ -48,8 +41,9 @@ __device__ __forceinline__ void readSlots(RowVectors<kVectors> &row, const Slot 
 #pragma unroll
         for (int j = 0; j < kAtOnce; ++j)
             if (begin + j < count)
-                row.forEachPlace(
-                    [&](float4 &v, int, int place) { v = combine::addScaled(v, widened(read[j][place]), factors[j]); });
+                row.forEachPlace([&](float4 &v, int, int place) {
+                    v = combine::addScaled(v, combine::widened(read[j][place]), factors[j]);
+                });
     }
 }
 
@@ -108,9 +102,6 @@ __global__ void __launch_bounds__(kRowThreads) combineKernel(const MoeCombineArg
 
 bool isAligned(const MoeCombineArgs &args)
 {
-    const auto isVectorAlignedOrNull = [](const void *pointer) {
-        return pointer == nullptr || isVectorAligned(pointer);
-    };
     return isVectorAligned(args.dense) && isVectorAligned(args.x) && isVectorAligned(args.slotWeights) &&
            isVectorAlignedOrNull(args.slotsBf16) && isVectorAlignedOrNull(args.slotsFloat) &&
            isVectorAlignedOrNull(args.denseWeight) && isVectorAlignedOrNull(args.expertWeight) &&

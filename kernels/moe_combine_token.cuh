@@ -9,6 +9,11 @@
 /// What both forms of moeCombine() do with a token once its slots are added up.
 namespace palimpsest::kernels::combine {
 
+__device__ __forceinline__ float4 widened(const float4 &v)
+{
+    return v;
+}
+
 __device__ __forceinline__ float4 widened(const uint2 &pairs)
 {
     return make_float4(ptx::lowBf16(pairs.x), ptx::highBf16(pairs.x), ptx::lowBf16(pairs.y), ptx::highBf16(pairs.y));

@@ -6,6 +6,7 @@
 #include "kernels/launch.h"
 #include "kernels/ptx.cuh"
 #include "kernels/reduce.cuh"
+#include "kernels/vector_aligned.h"
 
 namespace palimpsest::kernels {
 
@@ -384,15 +385,13 @@ cudaError_t qkvNormRope(const QkvNormRopeArgs &args, cudaStream_t stream)
         return matrices.qkv != nullptr && matrices.queries != nullptr && matrices.keys != nullptr &&
                matrices.values != nullptr;
     };
-    const auto aligned = [](const void *pointer) {
-        return reinterpret_cast<std::uintptr_t>(pointer) % 16 == 0;
+    const auto allAligned = [](const auto &matrices) {
+        return isVectorAlignedOrNull(matrices.qkv) && isVectorAlignedOrNull(matrices.queries) &&
+               isVectorAlignedOrNull(matrices.keys) && isVectorAlignedOrNull(matrices.values);
     };
-    const auto allAligned = [&](const auto &matrices) {
-        return aligned(matrices.qkv) && aligned(matrices.queries) && aligned(matrices.keys) && aligned(matrices.values);
-    };
-    if (args.views == nullptr || args.queryWeight == nullptr || args.keyWeight == nullptr ||
-        (args.pairs > 0 && args.angles == nullptr) || complete(half) == complete(wide) || !allAligned(half) ||
-        !allAligned(wide) || !aligned(args.queryWeight) || !aligned(args.keyWeight) || !aligned(args.angles))
+    if (args.views == nullptr || !isVectorAligned(args.queryWeight) || !isVectorAligned(args.keyWeight) ||
+        !isVectorAlignedOrNull(args.angles) || (args.pairs > 0 && args.angles == nullptr) ||
+        complete(half) == complete(wide) || !allAligned(half) || !allAligned(wide))
         return cudaErrorInvalidValue;
     if (args.sequences * args.rowStride == 0)
         return cudaSuccess;

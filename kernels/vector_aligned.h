@@ -13,4 +13,10 @@ namespace palimpsest::kernels {
     return pointer != nullptr && reinterpret_cast<std::uintptr_t>(pointer) % 16 == 0;
 }
 
+/// The same for what may be left out.
+[[nodiscard]] inline bool isVectorAlignedOrNull(const void *pointer)
+{
+    return pointer == nullptr || isVectorAligned(pointer);
+}
+
 } // namespace palimpsest::kernels
