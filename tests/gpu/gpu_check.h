@@ -42,6 +42,12 @@ inline int &failureCount()
     return seed;
 }
 
+[[nodiscard]] inline std::mt19937 &testRandom()
+{
+    static std::mt19937 generator(testSeed());
+    return generator;
+}
+
 /// Whether the next of a test's cases is for this run: PALIMPSEST_TEST_SHARD=1/4 (counted from 0) takes every fourth,
 /// from the second on. For tools under which the whole takes minutes on one core of the host.
 [[nodiscard]] inline bool inShard()

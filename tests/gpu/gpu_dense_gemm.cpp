@@ -37,12 +37,6 @@ struct Operands
     std::vector<Bf16> weight; ///< as OutputMajor
 };
 
-std::mt19937 &random()
-{
-    static std::mt19937 generator(testSeed());
-    return generator;
-}
-
 /// Fresh for every shape; its many variants share them, or drawing them would take longer than all else.
 const Operands &operandsOf(const Case &shape)
 {
@@ -52,8 +46,9 @@ const Operands &operandsOf(const Case &shape)
         return drawn;
     drawnFor = shape;
     const float deviation = 1.0F / std::sqrt(static_cast<float>(shape.inputs));
-    drawn = {roundedToBf16(randomFloats(static_cast<std::size_t>(shape.rows * shape.inputs), random())),
-             roundedToBf16(randomFloats(static_cast<std::size_t>(shape.outputs * shape.inputs), random(), deviation))};
+    drawn = {
+        roundedToBf16(randomFloats(static_cast<std::size_t>(shape.rows * shape.inputs), testRandom())),
+        roundedToBf16(randomFloats(static_cast<std::size_t>(shape.outputs * shape.inputs), testRandom(), deviation))};
     return drawn;
 }
 
@@ -143,7 +138,8 @@ void compare(const std::vector<float> &found, const Operands &operands, const Ca
                 take(row, column);
     } else {
         for (int i = 0; i < 3000; ++i)
-            take(static_cast<std::int64_t>(random()()) % shape.rows, static_cast<std::int64_t>(random()()) % width);
+            take(static_cast<std::int64_t>(testRandom()()) % shape.rows,
+                 static_cast<std::int64_t>(testRandom()()) % width);
         for (std::int64_t column = 0; column < width; column += 7)
             take(shape.rows - 1, column);
         for (std::int64_t row = 0; row < shape.rows; ++row)

@@ -15,12 +15,6 @@ namespace {
 
 constexpr float kBanned = -std::numeric_limits<float>::infinity();
 
-std::mt19937 &random()
-{
-    static std::mt19937 generator(testSeed());
-    return generator;
-}
-
 struct Case
 {
     std::size_t rows;
@@ -39,9 +33,9 @@ std::string nameOf(const Case &test)
 
 std::vector<float> logitsOf(const Case &test)
 {
-    auto logits = randomFloats(test.rows * test.vocabulary, random(), test.spread);
+    auto logits = randomFloats(test.rows * test.vocabulary, testRandom(), test.spread);
     for (std::size_t row = 0; row < test.rows; ++row)
-        logits[row * test.vocabulary + random()() % test.vocabulary] += test.peak;
+        logits[row * test.vocabulary + testRandom()() % test.vocabulary] += test.peak;
     for (std::size_t i = 0; test.bans && i < logits.size(); i += 3)
         logits[i] = kBanned;
     return logits;
@@ -115,7 +109,7 @@ std::vector<RowSample> headSamples(const Case &test, const DeviceArray<float> &l
 
 void checkSample(const Case &test, const DeviceArray<float> &logits)
 {
-    const std::uint64_t seed = (static_cast<std::uint64_t>(random()()) << 32U) | random()();
+    const std::uint64_t seed = (static_cast<std::uint64_t>(testRandom()()) << 32U) | testRandom()();
     const DeviceArray<std::int32_t> sampled(test.rows);
     const DeviceArray<std::int32_t> argmax(test.rows);
     kernels::GumbelSampleArgs args{.rows = static_cast<std::int64_t>(test.rows),

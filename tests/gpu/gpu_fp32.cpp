@@ -17,12 +17,6 @@ namespace {
 // Sums of up to a few thousand fp32 products with one rounding each: some tens of 2^-24.
 constexpr double kBound = 4e-6;
 
-std::mt19937 &random()
-{
-    static std::mt19937 generator(testSeed());
-    return generator;
-}
-
 std::size_t size(std::int64_t count)
 {
     return static_cast<std::size_t>(count);
@@ -38,8 +32,8 @@ void checkGemm(std::int64_t rows, std::int64_t outputs, std::int64_t inputs, ker
     const std::string what = "fp32Gemm " + std::to_string(rows) + " x " + std::to_string(inputs) + " -> " +
                              std::to_string(outputs) + (gated ? ", gated" : "") +
                              (layout == kernels::WeightLayout::InputMajor ? ", input-major" : "");
-    const auto x = randomFloats(size(rows * inputs), random());
-    const auto weight = roundedToBf16(randomFloats(size(outputs * inputs), random()));
+    const auto x = randomFloats(size(rows * inputs), testRandom());
+    const auto weight = roundedToBf16(randomFloats(size(outputs * inputs), testRandom()));
     const std::int64_t stored = gated ? outputs / 2 : outputs;
     const DeviceArray<float> deviceX(x);
     const DeviceArray<Bf16> deviceWeight(weight);
@@ -80,14 +74,14 @@ void checkExperts(std::int64_t tokens, std::int64_t slotsPerToken, std::int64_t 
 {
     const std::string what = "fp32Experts " + std::to_string(tokens) + " x " + std::to_string(slotsPerToken) + " of " +
                              std::to_string(experts) + ", " + std::to_string(hidden) + " x " + std::to_string(inner);
-    const RandomW4 gateUp(experts, 2 * inner, hidden, 128, random());
-    const RandomW4 down(experts, hidden, inner, 64, random());
+    const RandomW4 gateUp(experts, 2 * inner, hidden, 128, testRandom());
+    const RandomW4 down(experts, hidden, inner, 64, testRandom());
     const auto gateUpBlocks = gateUp.blocks(kernels::W4RowOrder::GateUp);
     const auto downBlocks = down.blocks(kernels::W4RowOrder::Plain);
-    const auto input = randomFloats(size(tokens * hidden), random());
+    const auto input = randomFloats(size(tokens * hidden), testRandom());
     std::vector<std::int32_t> chosen;
     for (std::int64_t slot = 0; slot < tokens * slotsPerToken; ++slot)
-        chosen.push_back(static_cast<std::int32_t>(random()() % static_cast<std::uint32_t>(experts)));
+        chosen.push_back(static_cast<std::int32_t>(testRandom()() % static_cast<std::uint32_t>(experts)));
     std::vector<std::int32_t> offsets;
     std::vector<std::int32_t> slots;
     for (std::int32_t expert = 0; expert < experts; ++expert) {
@@ -161,15 +155,15 @@ public:
           m_what("fp32Attention " + std::to_string(test.cached) + " + " + std::to_string(test.rows) + ", heads " +
                  std::to_string(test.heads) + " / " + std::to_string(test.kvHeads) + " of " +
                  std::to_string(test.headDim) + ", window " + std::to_string(test.window)),
-          m_queries(randomFloats(size(test.rows * test.heads * test.headDim), random(), 0.5F)),
-          m_cacheKeys(randomFloats(size(cachePages() * page()), random(), 0.5F)),
-          m_cacheValues(randomFloats(m_cacheKeys.size(), random())),
-          m_scratchKeys(randomFloats(size(kernels::scratchPages(test.rows) * page()), random(), 0.5F)),
-          m_scratchValues(randomFloats(m_scratchKeys.size(), random()))
+          m_queries(randomFloats(size(test.rows * test.heads * test.headDim), testRandom(), 0.5F)),
+          m_cacheKeys(randomFloats(size(cachePages() * page()), testRandom(), 0.5F)),
+          m_cacheValues(randomFloats(m_cacheKeys.size(), testRandom())),
+          m_scratchKeys(randomFloats(size(kernels::scratchPages(test.rows) * page()), testRandom(), 0.5F)),
+          m_scratchValues(randomFloats(m_scratchKeys.size(), testRandom()))
     {
         for (std::int64_t i = 0; i < cachePages(); ++i)
             m_table.push_back(static_cast<std::int32_t>(i));
-        std::shuffle(m_table.begin(), m_table.end(), random());
+        std::shuffle(m_table.begin(), m_table.end(), testRandom());
     }
 
     void check(kernels::Fp32Visibility visibility)
@@ -287,7 +281,7 @@ void checkProbabilities(std::int64_t canvases, std::int64_t rows, std::int64_t v
     const std::string what =
         "probabilities " + std::to_string(canvases) + " x " + std::to_string(rows) + " x " + std::to_string(vocabulary);
     const std::int64_t allRows = canvases * rows;
-    const auto logits = randomFloats(size(allRows * vocabulary), random(), 4.0F);
+    const auto logits = randomFloats(size(allRows * vocabulary), testRandom(), 4.0F);
     std::vector<kernels::SampleSettings> settings;
     for (std::int64_t canvas = 0; canvas < canvases; ++canvas)
         settings.push_back({.temperature = 0.7F + 0.2F * static_cast<float>(canvas)});

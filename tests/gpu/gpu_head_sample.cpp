@@ -19,12 +19,6 @@ using kernels::SampleSettings;
 
 namespace {
 
-std::mt19937 &random()
-{
-    static std::mt19937 generator(testSeed());
-    return generator;
-}
-
 float gumbel(std::uint32_t word)
 {
     return -std::log(-std::log(uniformFromWord(word)));
@@ -184,7 +178,7 @@ void compareEmbedding(const Case &test, const std::vector<std::vector<double>> &
                       const kernels::CanvasLogits &canvas, bool dense, const std::string &what)
 {
     constexpr std::size_t kHidden = 136;
-    const auto table = roundedToBf16(randomFloats(test.vocabulary * kHidden, random()));
+    const auto table = roundedToBf16(randomFloats(test.vocabulary * kHidden, testRandom()));
     const DeviceArray<Bf16> deviceTable(table);
     const DeviceArray<float> out(rows.size() * kHidden);
     const DeviceArray<unsigned char> workspace(static_cast<std::size_t>(kernels::selfConditionWorkspace(
@@ -258,8 +252,8 @@ std::vector<SampleSettings> settingsOf(const Case &test, const DeviceArray<Devic
     std::vector<SampleSettings> settings;
     for (std::size_t canvas = 0; canvas < test.canvases; ++canvas)
         settings.push_back({.temperature = test.temperature * (1.0F + 0.2F * static_cast<float>(canvas)),
-                            .seedLow = static_cast<std::uint32_t>(random()()),
-                            .seedHigh = static_cast<std::uint32_t>(random()()),
+                            .seedLow = static_cast<std::uint32_t>(testRandom()()),
+                            .seedHigh = static_cast<std::uint32_t>(testRandom()()),
                             .step = 17,
                             .stream = (static_cast<std::uint32_t>(canvas + 3) << 8U) | 2U,
                             .biasCount = canvas % 2 == 0 ? static_cast<std::int32_t>(test.bias.size()) : 0,
@@ -273,9 +267,9 @@ void run(const Case &test, bool dense, LogitType type)
                              std::to_string(test.vocabulary) + " spread " + std::to_string(test.spread) + " peak " +
                              std::to_string(test.peak) + (type == LogitType::Fp16 ? " in 16 bits" : "");
     const std::size_t allRows = test.rows * test.canvases;
-    auto logits = randomFloats(allRows * test.vocabulary, random(), test.spread);
+    auto logits = randomFloats(allRows * test.vocabulary, testRandom(), test.spread);
     for (std::size_t row = 0; row < allRows; ++row)
-        logits[row * test.vocabulary + random()() % test.vocabulary] += test.peak;
+        logits[row * test.vocabulary + testRandom()() % test.vocabulary] += test.peak;
     const DeviceArray<DeviceLogitBias> bias(test.bias);
     const std::vector<SampleSettings> settings = settingsOf(test, bias);
     const DeviceArray<SampleSettings> deviceSettings(settings);

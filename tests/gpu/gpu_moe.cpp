@@ -16,12 +16,6 @@ namespace {
 // Inner activations are rounded to bf16 once, at most 2^-8 of each; fp32 sums add some tens of 2^-24.
 constexpr double kRounding = 0x1p-8 + 1e-5;
 
-std::mt19937 &random()
-{
-    static std::mt19937 generator(testSeed());
-    return generator;
-}
-
 struct Shape
 {
     std::int64_t tokens;
@@ -45,15 +39,15 @@ public:
           m_what("moe " + std::to_string(shape.tokens) + " x " + std::to_string(shape.slotsPerToken) + " of " +
                  std::to_string(shape.experts) + ", " + std::to_string(shape.hidden) + " x " +
                  std::to_string(shape.inner)),
-          m_input(roundedToBf16(randomFloats(static_cast<std::size_t>(shape.tokens * shape.hidden), random()))),
-          m_weights(randomFloats(static_cast<std::size_t>(shape.tokens * shape.slotsPerToken), random())),
-          m_gateUp(shape.experts, 2 * shape.inner, shape.hidden, 128, random()),
-          m_down(shape.experts, shape.hidden, shape.inner, 64, random()),
+          m_input(roundedToBf16(randomFloats(static_cast<std::size_t>(shape.tokens * shape.hidden), testRandom()))),
+          m_weights(randomFloats(static_cast<std::size_t>(shape.tokens * shape.slotsPerToken), testRandom())),
+          m_gateUp(shape.experts, 2 * shape.inner, shape.hidden, 128, testRandom()),
+          m_down(shape.experts, shape.hidden, shape.inner, 64, testRandom()),
           m_gateUpBlocks(m_gateUp.blocks(kernels::W4RowOrder::GateUp)),
           m_downBlocks(m_down.blocks(kernels::W4RowOrder::Plain))
     {
         for (std::int64_t slot = 0; slot < shape.tokens * shape.slotsPerToken; ++slot)
-            m_ids.push_back(static_cast<std::int32_t>(random()() % static_cast<std::uint32_t>(shape.usedExperts)));
+            m_ids.push_back(static_cast<std::int32_t>(testRandom()() % static_cast<std::uint32_t>(shape.usedExperts)));
     }
 
     void check()

@@ -22,12 +22,6 @@ constexpr float kEpsilon = 0.1F;     // of the rows' squares, which are about 1:
 constexpr float kScale = 0.8F;
 constexpr std::size_t kNorms = 3;
 
-std::mt19937 &random()
-{
-    static std::mt19937 generator(testSeed());
-    return generator;
-}
-
 struct Shape
 {
     std::size_t tokens;
@@ -47,7 +41,7 @@ std::vector<std::vector<float>> randomWeights(std::size_t hidden)
 {
     std::vector<std::vector<float>> weights;
     for (std::size_t i = 0; i < 3 + kNorms; ++i)
-        weights.push_back(randomFloats(hidden, random()));
+        weights.push_back(randomFloats(hidden, testRandom()));
     return weights;
 }
 
@@ -68,10 +62,10 @@ struct Operands
 
     explicit Operands(const Shape &of)
         : shape(of),
-          dense(randomFloats(of.parts * of.tokens * of.hidden, random())),
-          slots(roundedToBf16(randomFloats(of.tokens * of.slotsPerToken * of.hidden, random()))),
-          slotWeights(randomFloats(of.tokens * of.slotsPerToken, random())),
-          x(randomFloats(of.tokens * of.hidden, random())),
+          dense(randomFloats(of.parts * of.tokens * of.hidden, testRandom())),
+          slots(roundedToBf16(randomFloats(of.tokens * of.slotsPerToken * of.hidden, testRandom()))),
+          slotWeights(randomFloats(of.tokens * of.slotsPerToken, testRandom())),
+          x(randomFloats(of.tokens * of.hidden, testRandom())),
           weights(randomWeights(of.hidden))
     {
         for (const std::vector<float> &weight : weights)

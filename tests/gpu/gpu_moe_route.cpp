@@ -20,12 +20,6 @@ constexpr double kWeightBound = 1e-5;
 constexpr double kTie = 1e-5;    // probabilities closer than this, relatively, may be taken in either order
 constexpr float kEpsilon = 0.1F; // large enough that leaving it out would show
 
-std::mt19937 &random()
-{
-    static std::mt19937 generator(testSeed());
-    return generator;
-}
-
 struct Shape
 {
     std::int64_t tokens;
@@ -52,10 +46,10 @@ struct Result
 
 Inputs randomInputs(const Shape &shape)
 {
-    return {randomFloats(static_cast<std::size_t>(shape.tokens * shape.hidden), random(), 3.0F),
-            randomFloats(static_cast<std::size_t>(shape.hidden), random()),
-            roundedToBf16(randomFloats(static_cast<std::size_t>(shape.experts * shape.hidden), random(), 2.0F)),
-            randomFloats(static_cast<std::size_t>(shape.experts), random())};
+    return {randomFloats(static_cast<std::size_t>(shape.tokens * shape.hidden), testRandom(), 3.0F),
+            randomFloats(static_cast<std::size_t>(shape.hidden), testRandom()),
+            roundedToBf16(randomFloats(static_cast<std::size_t>(shape.experts * shape.hidden), testRandom(), 2.0F)),
+            randomFloats(static_cast<std::size_t>(shape.experts), testRandom())};
 }
 
 Result run(const Shape &shape, const Inputs &inputs)
@@ -216,7 +210,7 @@ void batchDoesNotMatter()
     for (const std::int64_t tokens : {40, 384, 385, 1024, 2100}) { // blocks are large from 385 on
         const Shape shape{tokens, 2816, 128, 8};
         Inputs inputs = one;
-        inputs.x = randomFloats(static_cast<std::size_t>(tokens * 2816), random(), 3.0F);
+        inputs.x = randomFloats(static_cast<std::size_t>(tokens * 2816), testRandom(), 3.0F);
         const std::int64_t token = tokens - 3;
         std::copy_n(one.x.begin(), 2816, inputs.x.begin() + token * 2816);
         const Result result = run(shape, inputs);
@@ -302,7 +296,7 @@ private:
     }
     static std::vector<kernels::Bf16> bf16(std::size_t count, float scale)
     {
-        return roundedToBf16(randomFloats(count, random(), scale));
+        return roundedToBf16(randomFloats(count, testRandom(), scale));
     }
 
     // As many blocks as leave multiprocessors to the other launch.
@@ -315,10 +309,10 @@ private:
     DeviceArray<kernels::Bf16> m_input{bf16(kTokens * kHidden, 1.0F)};
     DeviceArray<kernels::Bf16> m_gateUp{bf16(2 * kInner * kHidden, 0.02F)};
     DeviceArray<kernels::Bf16> m_down{bf16(kHidden * kInner, 0.02F)};
-    DeviceArray<float> m_x{randomFloats(kTokens * kHidden, random(), 3.0F)};
-    DeviceArray<float> m_scale{randomFloats(kHidden, random())};
+    DeviceArray<float> m_x{randomFloats(kTokens * kHidden, testRandom(), 3.0F)};
+    DeviceArray<float> m_scale{randomFloats(kHidden, testRandom())};
     DeviceArray<kernels::Bf16> m_router{bf16(kExperts * kHidden, 2.0F)};
-    DeviceArray<float> m_perExpertScale{randomFloats(kExperts, random())};
+    DeviceArray<float> m_perExpertScale{randomFloats(kExperts, testRandom())};
     kernels::MoeRouteArgs m_route{.tokens = kTokens,
                                   .hidden = kHidden,
                                   .experts = kExperts,

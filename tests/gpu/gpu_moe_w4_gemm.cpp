@@ -18,12 +18,6 @@ namespace {
 constexpr double kFloatBound = 1e-5;
 constexpr double kBf16Bound = 4e-3;
 
-std::mt19937 &random()
-{
-    static std::mt19937 generator(testSeed());
-    return generator;
-}
-
 bool hasWarpgroups()
 {
     kernels::ChipChoices chip;
@@ -67,13 +61,13 @@ struct Routing
         const auto count = static_cast<std::size_t>(shape.tokens * shape.slotsPerToken);
         const auto expertCount = static_cast<std::uint32_t>(shape.experts);
         for (std::size_t slot = 0; slot < count; ++slot) {
-            std::uint32_t expert = random()() % expertCount;
+            std::uint32_t expert = testRandom()() % expertCount;
             if (shape.spread == Spread::OneExpert)
                 expert = expertCount / 2;
             else if (shape.spread == Spread::FewExperts)
                 expert = expert % 2 == 0 ? 0 : expertCount - 1;
             else if (shape.spread == Spread::Skewed)
-                expert = expert * (random()() % expertCount) / expertCount;
+                expert = expert * (testRandom()() % expertCount) / expertCount;
             experts.push_back(static_cast<std::int32_t>(expert));
         }
         sort(shape.experts);
@@ -111,9 +105,9 @@ public:
     Experts(const Shape &shape, Routing routing)
         : m_shape(shape),
           m_routing(std::move(routing)),
-          m_input(roundedToBf16(randomFloats(static_cast<std::size_t>(shape.tokens * shape.hidden), random()))),
-          m_gateUp(shape.experts, 2 * shape.inner, shape.hidden, 128, random()),
-          m_down(shape.experts, shape.hidden, shape.inner, 64, random()),
+          m_input(roundedToBf16(randomFloats(static_cast<std::size_t>(shape.tokens * shape.hidden), testRandom()))),
+          m_gateUp(shape.experts, 2 * shape.inner, shape.hidden, 128, testRandom()),
+          m_down(shape.experts, shape.hidden, shape.inner, 64, testRandom()),
           m_gateUpBlocks(m_gateUp.blocks(kernels::W4RowOrder::GateUp)),
           m_downBlocks(m_down.blocks(kernels::W4RowOrder::Plain)),
           m_offsets(m_routing.offsets),
@@ -317,7 +311,7 @@ void tokensOfItems(std::int64_t hidden, std::int64_t inner)
         std::vector<std::int32_t> experts;
         for (std::size_t expert = 0; expert < counts.size(); ++expert)
             experts.insert(experts.end(), static_cast<std::size_t>(counts[expert]), static_cast<std::int32_t>(expert));
-        std::shuffle(experts.begin(), experts.end(), random());
+        std::shuffle(experts.begin(), experts.end(), testRandom());
         const auto tokens = static_cast<std::int64_t>(experts.size());
         const Shape shape{tokens, 1, kExperts, hidden, inner, Spread::Even};
         Experts layer(shape, Routing(std::move(experts), kExperts));
@@ -340,9 +334,9 @@ void batchDoesNotMatter()
     constexpr std::int64_t kInner = 128;
     constexpr std::int64_t kAlone = 5;
     constexpr std::int64_t kTogether = 75;
-    const RandomW4 weights(2, 2 * kInner, kHidden, 128, random());
+    const RandomW4 weights(2, 2 * kInner, kHidden, 128, testRandom());
     const auto blocks = weights.blocks(kernels::W4RowOrder::GateUp);
-    const auto input = roundedToBf16(randomFloats(kTogether * kHidden, random()));
+    const auto input = roundedToBf16(randomFloats(kTogether * kHidden, testRandom()));
     const DeviceArray<kernels::Bf16> deviceInput(input);
     const auto run = [&](std::int64_t tokens) {
         std::vector<std::int32_t> slots(static_cast<std::size_t>(tokens));

@@ -23,12 +23,6 @@ constexpr double kAngleBound = 3e-7; // 2 ulp of the cosine, and of what is left
 constexpr float kEpsilon = 0.1F;     // large enough that leaving it out would show
 constexpr std::int64_t kPages = 80;
 
-std::mt19937 &random()
-{
-    static std::mt19937 generator(testSeed());
-    return generator;
-}
-
 struct Shape
 {
     std::int64_t rowStride;
@@ -58,10 +52,10 @@ class Inputs
 {
 public:
     explicit Inputs(const Shape &shape)
-        : qkv(widened(
-              roundedToBf16(randomFloats(static_cast<std::size_t>(shape.allRows() * shape.width()), random(), 3.0F)))),
-          queryWeight(randomFloats(static_cast<std::size_t>(shape.headDim), random())),
-          keyWeight(randomFloats(static_cast<std::size_t>(shape.headDim), random())),
+        : qkv(widened(roundedToBf16(
+              randomFloats(static_cast<std::size_t>(shape.allRows() * shape.width()), testRandom(), 3.0F)))),
+          queryWeight(randomFloats(static_cast<std::size_t>(shape.headDim), testRandom())),
+          keyWeight(randomFloats(static_cast<std::size_t>(shape.headDim), testRandom())),
           frequencies(static_cast<std::size_t>(shape.pairs))
     {
         for (std::size_t i = 0; i < frequencies.size(); ++i)
@@ -70,7 +64,7 @@ public:
         std::vector<std::int32_t> pages(static_cast<std::size_t>(kPages));
         for (std::size_t i = 0; i < pages.size(); ++i)
             pages[i] = static_cast<std::int32_t>(i);
-        std::shuffle(pages.begin(), pages.end(), random());
+        std::shuffle(pages.begin(), pages.end(), testRandom());
         std::size_t next = 0;
         for (std::size_t s = 0; s < shape.rows.size(); ++s) {
             firstPage.push_back(table.size());

@@ -15,12 +15,6 @@ constexpr double kFloatBound = 1e-6;
 constexpr double kBf16Bound = 4e-3;
 constexpr float kEpsilon = 0.1F; // large enough that leaving it out would show
 
-std::mt19937 &random()
-{
-    static std::mt19937 generator(testSeed());
-    return generator;
-}
-
 double inverseRms(const double *row, std::size_t columns)
 {
     double sum = 0.0;
@@ -32,8 +26,8 @@ double inverseRms(const double *row, std::size_t columns)
 void plain(std::size_t rows, std::size_t columns, bool weighted)
 {
     const std::string what = "rmsNorm " + std::to_string(rows) + " x " + std::to_string(columns);
-    const auto in = randomFloats(rows * columns, random());
-    const auto weight = randomFloats(columns, random());
+    const auto in = randomFloats(rows * columns, testRandom());
+    const auto weight = randomFloats(columns, testRandom());
     const float scale = 3.5F;
     std::vector<double> wanted(rows * columns);
     std::vector<double> row(columns);
@@ -65,9 +59,9 @@ void plain(std::size_t rows, std::size_t columns, bool weighted)
 void residual(std::size_t rows, std::size_t columns, int parts, int norms)
 {
     const std::string what = "residualNorm " + std::to_string(rows) + " x " + std::to_string(columns);
-    const auto x = randomFloats(rows * columns, random());
-    const auto branch = randomFloats(rows * columns * static_cast<std::size_t>(parts), random());
-    const auto branchWeight = randomFloats(columns, random());
+    const auto x = randomFloats(rows * columns, testRandom());
+    const auto branch = randomFloats(rows * columns * static_cast<std::size_t>(parts), testRandom());
+    const auto branchWeight = randomFloats(columns, testRandom());
     const float scale = 0.7F;
     std::vector<double> wantedX(rows * columns);
     std::vector<double> row(columns);
@@ -98,7 +92,7 @@ void residual(std::size_t rows, std::size_t columns, int parts, int norms)
     std::vector<std::unique_ptr<DeviceArray<float>>> deviceWeights;
     std::vector<std::unique_ptr<DeviceArray<kernels::Bf16>>> outs;
     for (int i = 0; i < norms; ++i) {
-        weights.push_back(randomFloats(columns, random()));
+        weights.push_back(randomFloats(columns, testRandom()));
         deviceWeights.push_back(std::make_unique<DeviceArray<float>>(weights.back()));
         outs.push_back(std::make_unique<DeviceArray<kernels::Bf16>>(rows * columns));
         args.norms[i] = {deviceWeights.back()->data(), outs.back()->data()};
@@ -123,12 +117,12 @@ void addedPartsAreTheSame(std::size_t rows, std::size_t columns)
     constexpr std::size_t kParts = 3;
     const std::string what = "residualNorm, added parts, " + std::to_string(rows) + " x " + std::to_string(columns);
     const std::size_t count = rows * columns;
-    const auto parts = randomFloats(kParts * count, random());
+    const auto parts = randomFloats(kParts * count, testRandom());
     std::vector<float> sum(count);
     for (std::size_t i = 0; i < count; ++i)
         sum[i] = (parts[i] + parts[count + i]) + parts[2 * count + i];
-    const auto x = randomFloats(count, random());
-    const DeviceArray<float> weight(randomFloats(columns, random()));
+    const auto x = randomFloats(count, testRandom());
+    const DeviceArray<float> weight(randomFloats(columns, testRandom()));
     const auto run = [&](const std::vector<float> &branch, int partCount) {
         const DeviceArray<float> onDevice(branch);
         const DeviceArray<float> newX(x);

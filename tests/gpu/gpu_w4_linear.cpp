@@ -14,17 +14,11 @@ namespace {
 constexpr double kFloatBound = 1e-5; // fp32 sums of at most 4096 products, rounded once for 16
 constexpr double kBf16Bound = 4e-3;  // one rounding to bf16: at most 2^-8 = 3.9e-3 of the value
 
-std::mt19937 &random()
-{
-    static std::mt19937 generator(testSeed());
-    return generator;
-}
-
 class Linear
 {
 public:
     Linear(std::int64_t outputs, std::int64_t inputs, std::int64_t groupSize)
-        : m_weights(1, outputs, inputs, groupSize, random()), m_blocks(m_weights.blocks(kernels::W4RowOrder::Plain))
+        : m_weights(1, outputs, inputs, groupSize, testRandom()), m_blocks(m_weights.blocks(kernels::W4RowOrder::Plain))
     {
     }
 
@@ -35,7 +29,7 @@ public:
         const std::string what = "w4Linear " + std::to_string(rows) + " x " + std::to_string(m_weights.columns) +
                                  " -> " + std::to_string(m_weights.rows) + ", groups of " +
                                  std::to_string(m_weights.groupSize);
-        const auto x = roundedToBf16(randomFloats(static_cast<std::size_t>(rows * m_weights.columns), random()));
+        const auto x = roundedToBf16(randomFloats(static_cast<std::size_t>(rows * m_weights.columns), testRandom()));
         const std::vector<float> wide = widened(x);
         const auto found = run(x, rows, kernels::W4Variant::Automatic, what);
         std::vector<double> wanted;

@@ -11,12 +11,6 @@ using namespace palimpsest::gpu_check;
 
 namespace {
 
-std::mt19937 &random()
-{
-    static std::mt19937 generator(testSeed());
-    return generator;
-}
-
 struct Quantised
 {
     std::vector<std::uint8_t> packed;
@@ -47,7 +41,7 @@ Quantised reference(const std::vector<float> &weights, std::size_t groupSize)
 /// One group of each kind that the format's fixtures name.
 std::vector<float> weightsFor(std::size_t rows, std::size_t columns)
 {
-    std::vector<float> weights = randomFloats(rows * columns, random(), 0.05F);
+    std::vector<float> weights = randomFloats(rows * columns, testRandom(), 0.05F);
     for (std::size_t row = 0; row < rows; ++row) {
         float *begin = weights.data() + row * columns;
         switch (row % 10) {
